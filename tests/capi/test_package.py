@@ -29,7 +29,7 @@ HEADER = (CPP / "capi" / "pretok.h").read_text(encoding="utf-8")
 LARGEST = 800_000
 """The maximum bytes of the stripped shared library with the tables of one Unicode version."""
 BUILD = os.environ.get("PRETOK_BUILD")
-"""The folder of an earlier CMake build of cpp/. Building in it again takes little time."""
+"""The folder of an earlier CMake build of cpp/ as a shared library, which is used again."""
 # The libraries that the shared library may depend on.
 MAY_NEED = ("libc", "libstdc++", "libm", "libgcc_s", "libpthread", "ld-linux", "linux-vdso")
 
@@ -104,7 +104,13 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if BUILD is None and not FULL:
         pytest.skip("takes a minute; set PRETOK_FULL=1, or PRETOK_BUILD to the folder of a build")
     at = tmp_path_factory.mktemp("shared")
-    return installed(at, Path(BUILD or at / "build").resolve(), shared_library=True)
+    if BUILD is None:
+        return installed(at, at / "build", shared_library=True)
+    # The options of that build, so that only its tables of Unicode are compiled again.
+    ran(tool("cmake"), "-S", CPP, "-B", BUILD, "-DPRETOK_UNICODE=16.0")
+    ran("cmake", "--build", BUILD, "--target", "pretok")
+    ran("cmake", "--install", BUILD, "--prefix", at / "prefix")
+    return at / "prefix"
 
 
 @pytest.fixture(scope="module")
