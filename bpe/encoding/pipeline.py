@@ -26,11 +26,12 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend, concatenate_ids
 from bpe.encoding.token_list import AddedTokenList
-from bpe.encoding.utf8 import StrOrBytes, encode_utf8
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8, is_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
+from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
@@ -77,8 +78,11 @@ class Pipeline:
         # On the fast path, the backend encodes a text without a check in Python.
         self._has_fast_path = normalizer is None or normalizes
         self._has_spans = normalizer is None or normalizer == NFC
+        # In C++, a step may join bytes that are not UTF-8 to a character that a later step changes.
+        self._checks_utf8 = normalizes and not _keeps_bytes_apart(normalizer)
         # The arguments only_str and only_ascii of Backend.all_take_fast_path.
-        self._fast_path_limits = bool(missing_bytes), bool(self._missing_in_str)
+        only_str = bool(missing_bytes) or self._checks_utf8
+        self._fast_path_limits = only_str, bool(self._missing_in_str)
 
     def trim(self) -> None:
         """Free the caches; later calls build them again."""
@@ -97,19 +101,21 @@ class Pipeline:
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
+        return self._run(text, special, errors, threads, self.backend.encode, join_ids, _listed)
 
     def encode_array(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
+        return self._run(
+            text, special, errors, threads, self.backend.encode_array, join_arrays, _same
+        )
 
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
+        return self._run(text, special, errors, threads, self.backend.count, sum_counts, len)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
         """Return the ids and the half-open span of each id.
@@ -135,7 +141,7 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch = self._check_batch(texts, errors)
-        if not self._has_fast_path:
+        if not self._has_fast_path or not all(map(self._is_taken, batch)):
             return self._encode_each(texts, special, errors)
         try:
             return self.backend.encode_batch(
@@ -149,7 +155,7 @@ class Pipeline:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch = self._check_batch(texts, errors)
-        if not self._has_fast_path:
+        if not self._has_fast_path or not all(map(self._is_taken, batch)):
             return concatenate_ids(self._encode_each(texts, special, errors))
         try:
             return self.backend.encode_batch_array(
@@ -200,7 +206,7 @@ class Pipeline:
 
     def _takes_packed(self, texts: PackedTexts) -> bool:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
-        return self._has_fast_path and not self._missing_bytes
+        return self._has_fast_path and not self._missing_bytes and not self._checks_utf8
 
     def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
@@ -244,16 +250,20 @@ class Pipeline:
         threads: int | None,
         work: Work[Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
+        from_ids: Callable[[Ids], Result] | None = None,
     ) -> Result:
         """Return the result of `work` for `text`.
 
-        If Python has to normalize `text`, run `work` on each segment, and `join` the results.
+        If Python has to normalize `text`, run `work` on each segment, and `join` the results. If
+        the backend would normalize the segments, return the result of `from_ids` instead.
         """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
             normalizer = self._normalizer
-            is_done = join is not join_spans and self._has_fast_path
+            if from_ids is not None and not self._is_taken(data):
+                return from_ids(self.spans(text, special, errors, threads)[0])
+            is_done = from_ids is not None and self._has_fast_path
             if normalizer is None or is_done or normalizer.keeps(data):
                 return work(data, self._policies.added_for(special), workers)
             segments = normalized_segments(
@@ -262,6 +272,10 @@ class Pipeline:
             return join(segments, work)
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
+
+    def _is_taken(self, data: StrOrBytes) -> bool:
+        """Return whether the normalizer of the backend takes a text."""
+        return isinstance(data, str) or not self._checks_utf8 or is_utf8(data)
 
     def _check_batch(self, texts: list[Text], errors: Errors) -> list[StrOrBytes]:
         """Return the texts as the backend takes them.
@@ -303,3 +317,20 @@ class Pipeline:
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)
+
+
+def _keeps_bytes_apart(normalizer: NormalizesText | None) -> bool:
+    """Return whether C++ gives the results of Python for text that is not UTF-8."""
+    if not isinstance(normalizer, NormalizerChain):
+        return True
+    is_form = all(isinstance(step, UnicodeForm) for step in normalizer.steps)
+    return is_form and normalizer.metaspace is None
+
+
+def _listed(ids: Ids) -> list[int]:
+    listed: list[int] = ids.tolist()
+    return listed
+
+
+def _same(ids: Ids) -> Ids:
+    return ids
