@@ -54,7 +54,8 @@ def read_whole(spec: _core.Spec, needs_preset: bool) -> TokenizerSpec | None:
     """
     fields = spec.fields()
     steps, has_metaspace, decoder = fields["steps"]
-    is_usual = not (spec.is_text or steps or has_metaspace or decoder or fields["ignored_ids"])
+    has_steps = steps or has_metaspace or decoder is not None
+    is_usual = not (spec.is_text or has_steps or fields["ignored_ids"])
     if not is_usual or not fields["preset"] or fields["truncation"] or fields["padding"]:
         return None
     return TokenizerSpec(

@@ -13,7 +13,7 @@ import numpy as np
 
 from bpe import Tokenizer
 from bpe.compat.huggingface import internals
-from bpe.compat.huggingface.internals import Piece, Pieces
+from bpe.compat.huggingface.internals import AlignedPiece, Pieces
 from bpe.encoding import trim as trim_arrays
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
@@ -119,7 +119,9 @@ def _varies(token: AddedToken, normalizer: NormalizesText | None) -> bool:
 class Alignment:
     """The token, the span and the number of the word of each id of a text."""
 
-    def __init__(self, pieces: list[Piece], names: Mapping[int, str], tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, pieces: list[AlignedPiece], names: Mapping[int, str], tokenizer: Tokenizer
+    ) -> None:
         """`names` are the texts of the model's tokens by id."""
         self._pieces = pieces
         self._names = names

@@ -36,7 +36,7 @@ def span_call(
     return tokenizer._pipeline.span_call(treatment, spaces)
 
 
-class Piece(NamedTuple):
+class AlignedPiece(NamedTuple):
     """A piece of a text as the model gets it: an added token, or the text between two of them."""
 
     text: str
@@ -63,7 +63,7 @@ class Pieces:
         normalizer = self._tokenizer.normalizer
         return make_normalizer(normalizer, self._backend, self._pipeline.is_native)
 
-    def of(self, text: str, treatment: Treatment) -> Iterator[Piece]:
+    def of(self, text: str, treatment: Treatment) -> Iterator[AlignedPiece]:
         """Yield the pieces of a text."""
         data = text.encode()
         if self._normalizer is None or self._normalizer.keeps(data):
@@ -77,7 +77,7 @@ class Pieces:
                 continue
             starts, ends = spans.T + np.searchsorted(chars, segment.start)
             if segment.id is not None:
-                yield Piece(normal, starts, ends, None)
+                yield AlignedPiece(normal, starts, ends, None)
             else:
                 segments = segment.added.segments(normal.encode())[0]
                 yield from self._cut(normal, starts, ends, segments)
@@ -88,7 +88,7 @@ class Pieces:
         starts: Offsets,
         ends: Offsets,
         segments: list[tuple[int, int, int | None]],
-    ) -> Iterator[Piece]:
+    ) -> Iterator[AlignedPiece]:
         """Yield the pieces of `text`; each segment is (start, end, id), in bytes of its UTF-8."""
         bounds = [(0, len(text))]
         if len(segments) > 1:
@@ -99,4 +99,4 @@ class Pieces:
             encoded = None
             if id is None:
                 encoded = self._backend.spans(part.encode(), self._no_added, 1)
-            yield Piece(part, starts[first:last], ends[first:last], encoded)
+            yield AlignedPiece(part, starts[first:last], ends[first:last], encoded)
