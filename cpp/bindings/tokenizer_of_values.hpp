@@ -25,7 +25,8 @@ using MarkedSpaces = std::tuple<std::string, bool, bool, bool, bool>;
 // that it does not have itself, to decode, and no arguments about merging. All ids are below
 // `id_limit`. If `cuts` is not "split", the model splits the text, and not `machine`. If
 // `machine` is None, no text is split. `normalizer` is the section `steps` of a .pretok file,
-// without a decoder, or "". `symbols` are the user-defined symbols of SentencePiece's normalizer.
+// without a decoder, or "". `symbols` are the user-defined symbols of SentencePiece's
+// normalizer.
 std::unique_ptr<NativeTokenizer>
 tokenizer_of_values(const std::shared_ptr<NativeMachine> &machine, const py::bytes &bytes,
                     const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
