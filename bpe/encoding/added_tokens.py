@@ -73,6 +73,18 @@ class AddedToken:
                 "str"
             )
 
+    def _record(self) -> tuple[bytes, int, bool, bool, bool, bool, bool]:
+        """Return the token as C++ takes it (pretok._core.AddedRecord)."""
+        return (
+            self.content.encode(),
+            self.id,
+            self.normalized,
+            self.lstrip,
+            self.rstrip,
+            self.single_word,
+            self.special,
+        )
+
     @classmethod
     def of_piece(cls, content: str, id: int, special: bool) -> AddedToken:
         """Return a token that is `normalized` unless it is `special`.

@@ -180,19 +180,7 @@ def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSear
         return AddedTokens(tokens, words)
     from pretok import _core
 
-    records = [
-        (
-            token.content.encode(),
-            token.id,
-            token.normalized,
-            token.lstrip,
-            token.rstrip,
-            token.single_word,
-            token.special,
-        )
-        for token in tokens
-    ]
-    return _core.AddedTokens(records, list(words))
+    return _core.AddedTokens([token._record() for token in tokens], list(words))
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -84,7 +84,7 @@ def native_vocabulary(
 
     `added` are the added tokens with the ids that they get. `options` are for a TextVocabulary.
     """
-    records = [_record(token) for token in added if 0 <= token.id < ID_LIMIT]
+    records = [token._record() for token in added if 0 <= token.id < ID_LIMIT]
     spec = file.model(records, ends_byte_level)
     return None if spec is None else vocabulary_of(spec, file, added, options)
 
@@ -101,16 +101,4 @@ def vocabulary_of(
     special = [token.id for token in added if token.special]
     return TextVocabulary.of_checked(
         pieces, Packed(*spec.tokens()), spec.merges(), options, special
-    )
-
-
-def _record(token: AddedToken) -> _core.AddedRecord:
-    return (
-        token.content.encode(),
-        token.id,
-        token.normalized,
-        token.lstrip,
-        token.rstrip,
-        token.single_word,
-        token.special,
     )

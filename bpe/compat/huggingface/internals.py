@@ -42,9 +42,9 @@ class AlignedPiece(NamedTuple):
     text: str
     """The text of the piece, normalized."""
     starts: Offsets
-    """Where each code point of `text` begins in the whole text."""
+    """The start of each code point of `text` in the whole text."""
     ends: Offsets
-    """Where each code point of `text` ends in the whole text."""
+    """The end of each code point of `text` in the whole text."""
     encoded: Spans | None
     """The ids of text, and the span of each id in bytes; None for an added token."""
 
