@@ -55,18 +55,18 @@ py::tuple text_fields(const TextSpec &text) {
                         text.byte_level, text.prefix, text.suffix);
 }
 
-// Returns the kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds
+// Returns the names of the steps of the normalizer, whether there is a Metaspace, and the names
 // of the steps of the decoder.
 py::tuple steps_of(const TokenizerSpec &spec) {
   py::list steps;
   for (const NormalizerStep &step : spec.steps)
-    steps.append(static_cast<int>(step.kind));
+    steps.append(step.type->name);
   py::object decoder = py::none();
   if (spec.decoder) {
-    py::list kinds;
+    py::list names;
     for (const DecoderStep &step : *spec.decoder)
-      kinds.append(static_cast<int>(step.kind));
-    decoder = kinds;
+      names.append(step.type->name);
+    decoder = names;
   }
   return py::make_tuple(steps, spec.metaspace.has_value(), decoder);
 }

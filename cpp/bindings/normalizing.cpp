@@ -61,7 +61,7 @@ public:
       return;
     }
     takes_any_bytes_ = std::all_of(spec.steps.begin(), spec.steps.end(), [](const auto &step) {
-      return step.kind <= NormalizerStep::Kind::NFKD;
+      return step.is("NFC") || step.is("NFD") || step.is("NFKC") || step.is("NFKD");
     });
     chain_.emplace(std::move(spec.steps), std::nullopt);
   }

@@ -146,7 +146,7 @@ std::string JsonPart::short_text(bool may_be_empty) const {
   return std::string(result);
 }
 
-void JsonPart::only(std::initializer_list<std::string_view> names) const {
+void JsonPart::only(const std::vector<std::string_view> &names) const {
   for (const JsonPart member : members())
     if (member.is_present() &&
         std::find(names.begin(), names.end(), member.name_) == names.end())

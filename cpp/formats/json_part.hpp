@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,7 +68,7 @@ public:
   // Returns the text of the member "type".
   std::string_view kind() const { return (*this)["type"].text(); }
   // Fails if the object has a member that is not null and whose name is not in `names`.
-  void only(std::initializer_list<std::string_view> names) const;
+  void only(const std::vector<std::string_view> &names) const;
   // Returns the parts of a pre_tokenizer, normalizer or post_processor. If its "type" is
   // "Sequence", the parts are the elements of the list in the member `name`. An element that is
   // a Sequence itself is replaced by its parts. Otherwise this value is the only part.

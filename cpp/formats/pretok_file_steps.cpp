@@ -1,13 +1,11 @@
 #include "formats/pretok_file_steps.hpp"
 
-#include "core/decode/decoder_growth.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/split/presets.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,266 +14,181 @@
 namespace pretok {
 namespace {
 
-// The limits of bpe/formats/normalizer_json.py and decoder_json.py, in characters.
-constexpr std::size_t MAX_STEP_TEXT = 256;
-constexpr std::uint32_t MAX_STRIP_COUNT = 256;
-// The maximum number of normalizers, and of decoders; MAX_STEPS of bpe/formats/pretok_steps.py.
+// The maximum number of normalizers, and of decoders; MAX_STEPS of bpe/normalizers/stored.py.
 constexpr std::uint32_t MAX_STEPS = 256;
 
-class StepReader {
+// Reads the fields of steps. After a function has failed, all functions do nothing.
+class StepReader final : private StepFields {
 public:
   explicit StepReader(PretokFileReader &reader) : reader_(reader) {}
 
   bool read(TokenizerSpec &spec) {
-    std::uint32_t count = 0;
-    if (!number(MAX_STEPS, count))
-      return false;
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (!read_step(spec.steps.emplace_back(), spec.sentencepiece))
-        return false;
-    const std::string problem = problem_of_growth(spec.steps);
-    if (!problem.empty()) {
-      reader_.error() = unsupported("the file has normalizers that ", problem);
-      return false;
-    }
-    if (!read_metaspace(spec.metaspace) || !read_decoder(spec))
-      return false;
+    read_list(NORMALIZER_TYPES, number(MAX_STEPS), spec.steps, "normalizers", "text");
+    read_metaspace(spec.metaspace);
+    if (const std::uint32_t count = number(MAX_STEPS + 1))
+      read_list(DECODER_TYPES, count - 1, spec.decoder.emplace(), "decoders", "token");
+    for (const NormalizerStep &step : spec.steps)
+      if (is_fine_ && step.is("SentencePieceNormalizer"))
+        spec.sentencepiece = SentencePieceSpec{step.sentencepiece, step.charsmap.bytes};
     if (spec.sentencepiece) {
-      if (count != 1 || spec.metaspace)
-        return fail_unknown();
+      if (spec.steps.size() != 1 || spec.metaspace)
+        fail_unknown();
       spec.steps.clear();
     }
-    return true;
+    use_sentencepiece_decoding(spec);
+    return is_fine_;
   }
 
 private:
-  bool fail_unknown() { return reader_.fail("has an unknown normalizer or decoder"); }
-
-  bool number(std::uint32_t limit, std::uint32_t &result) {
-    return reader_.number(result) && (result <= limit || fail_unknown());
+  void check(bool is_fine) { is_fine_ = is_fine_ && is_fine; }
+  void fail_unknown() {
+    if (is_fine_)
+      is_fine_ = reader_.fail("has an unknown normalizer or decoder");
+  }
+  void fail_unsupported(const std::string &problem) {
+    if (is_fine_)
+      reader_.error() = unsupported("the file " + problem);
+    is_fine_ = false;
   }
 
-  bool flag(bool &result) {
-    std::uint32_t read = 0;
-    if (!number(1, read))
-      return false;
-    result = read != 0;
-    return true;
+  std::uint32_t number(std::uint32_t limit) {
+    std::uint32_t result = 0;
+    check(is_fine_ && reader_.number(result));
+    if (result > limit)
+      fail_unknown();
+    return is_fine_ ? result : 0;
   }
 
-  // Sets the bit `bit` of `options` if the next flag is true.
-  bool option(std::uint32_t bit, std::uint32_t &options) {
-    bool is_set = false;
-    if (!flag(is_set))
-      return false;
-    options |= is_set ? bit : 0;
-    return true;
+  void flag(const char *, bool &value) override { value = number(1) != 0; }
+  void optional_flag(const char *, std::optional<bool> &value) override {
+    const std::uint32_t read = number(2);
+    if (read != 2)
+      value = read != 0;
   }
-
-  // Reads a charsmap, which is valid or, if `may_be_empty`, empty.
-  bool charsmap(bool may_be_empty, std::vector<std::uint8_t> &result, std::size_t &growth) {
-    std::uint32_t size = 0;
-    if (!reader_.count(1, size))
-      return false;
-    result.assign(reader_.here(), reader_.here() + size);
-    const std::string problem =
-        size == 0 && !may_be_empty ? "is truncated" : problem_of_charsmap(result, &growth);
-    return reader_.skip(size) &&
-           (problem.empty() || reader_.fail("has a charsmap that " + problem));
+  void count(const char *, std::uint32_t &value) override { value = number(MAX_STEP_COUNT); }
+  void scheme(const char *, PrependScheme &value) override {
+    value = static_cast<PrependScheme>(number(2));
   }
-
-  // Reads a text of at most MAX_STEP_TEXT characters.
-  bool text(bool may_be_empty, std::string &result) {
+  void any_text(const char *, std::string &value) override {
     std::string_view view;
-    if (!reader_.text(view))
-      return false;
-    result = view;
-    return (count_characters(view) <= MAX_STEP_TEXT && (may_be_empty || !view.empty())) ||
-           reader_.fail("has a text of a normalizer or decoder that is empty or too long");
+    check(is_fine_ && reader_.text(view));
+    value = view;
+  }
+  void text(const char *name, std::string &value, bool may_be_empty) override {
+    any_text(name, value);
+    if (is_fine_ &&
+        (count_characters(value) > MAX_STEP_TEXT || (value.empty() && !may_be_empty)))
+      check(reader_.fail("has a text of a normalizer or decoder that is empty or too long"));
+  }
+  void character(const char *name, std::string &value) override {
+    text(name, value, false);
+    if (is_fine_ && count_characters(value) != 1)
+      fail_unknown();
+  }
+  void pattern(const char *name, Replacement &value) override {
+    text(name, value.pattern, false);
+    if (number(1) == 0)
+      return;
+    read_program(value.regex.emplace());
+    if (is_fine_ && value.regex->stages.size() != 1)
+      check(reader_.fail("has a regex of several stages"));
+  }
+  void charsmap(const char *, CharsmapData &value, bool may_be_empty) override {
+    std::uint32_t size = 0;
+    if (!is_fine_ || !(is_fine_ = reader_.count(1, size)))
+      return;
+    value.bytes.assign(reader_.here(), reader_.here() + size);
+    const std::string problem = size == 0 && !may_be_empty
+                                    ? "is truncated"
+                                    : problem_of_charsmap(value.bytes, &value.growth);
+    check(reader_.skip(size) &&
+          (problem.empty() || reader_.fail("has a charsmap that " + problem)));
   }
 
-  bool read_step(NormalizerStep &step, std::optional<SentencePieceSpec> &sentencepiece) {
-    using Type = NormalizerStep::Kind;
-    std::uint32_t kind = 0;
-    if (!number(static_cast<std::uint32_t>(Type::SENTENCEPIECE), kind))
-      return false;
-    step.kind = static_cast<Type>(kind);
-    std::uint32_t &options = step.options;
-    switch (step.kind) {
-    case Type::STRIP:
-      return option(NormalizerStep::STRIP_LEFT, options) &&
-             option(NormalizerStep::STRIP_RIGHT, options);
-    case Type::BERT: {
-      std::uint32_t accents = 0;
-      if (!option(NormalizerStep::CLEAN_TEXT, options) ||
-          !option(NormalizerStep::CHINESE, options) || !number(2, accents))
-        return false;
-      options |= accents == 2   ? NormalizerStep::ACCENTS_AS_LOWER
-                 : accents == 1 ? NormalizerStep::ACCENTS
-                                : 0U;
-      return option(NormalizerStep::LOWER, options);
+  template <typename Step>
+  void read_list(const StepTypes<Step> &types, std::uint32_t count, std::vector<Step> &steps,
+                 const std::string &what, const char *unit) {
+    for (std::uint32_t i = 0; i < count && is_fine_; ++i) {
+      Step &step = steps.emplace_back();
+      step.type = types.first + number(static_cast<std::uint32_t>(types.count - 1));
+      step.type->visit(step, *this);
     }
-    case Type::PREPEND:
-      return text(true, step.replacement.content);
-    case Type::REPLACE:
-      if (!read_replacement(step.replacement))
-        return false;
-      step.kind = step.replacement.regex ? Type::REPLACE_REGEX : Type::REPLACE;
-      return true;
-    case Type::PRECOMPILED:
-      return charsmap(false, step.charsmap, step.charsmap_growth);
-    case Type::SENTENCEPIECE: {
-      SentencePieceSpec &normalizer = sentencepiece.emplace();
-      return charsmap(true, normalizer.charsmap, step.charsmap_growth) &&
-             flag(normalizer.options.add_dummy_prefix) &&
-             flag(normalizer.options.remove_extra_whitespaces) &&
-             flag(normalizer.options.escape_whitespaces) &&
-             flag(normalizer.options.treat_whitespace_as_suffix);
-    }
-    default:
-      return true;
-    }
-  }
-
-  bool read_replacement(Replacement &replacement) {
-    bool is_regex = false;
-    if (!text(false, replacement.pattern) || !flag(is_regex))
-      return false;
-    if (is_regex && (!read_program(replacement.regex.emplace()) ||
-                     (replacement.regex->stages.size() != 1 &&
-                      !reader_.fail("has a regex of several stages"))))
-      return false;
-    return text(true, replacement.content);
+    Growth growth;
+    const std::string problem = is_fine_ ? add_growth(steps, unit, growth) : "";
+    if (!problem.empty())
+      fail_unsupported("has " + what + " that " + problem);
   }
 
   // Reads a Unicode version and the words of a program.
-  bool read_program(SplitSpec &split) {
+  void read_program(SplitSpec &split) {
+    read_table(split.table);
     std::uint32_t count = 0;
-    if (!read_table(split.table) || !reader_.count(1, count))
-      return false;
-    std::vector<std::uint32_t> words(count);
+    check(is_fine_ && reader_.count(1, count));
+    std::vector<std::uint32_t> words(is_fine_ ? count : 0);
     for (std::uint32_t &word : words)
-      if (!reader_.number(word))
-        return false;
-    return read_words(words, split);
+      check(is_fine_ && reader_.number(word));
+    read_words(words, split);
   }
 
-  bool read_table(UnicodeTable &table) {
-    std::string_view unicode;
-    if (!reader_.text(unicode))
-      return false;
+  void read_table(UnicodeTable &table) {
+    std::string unicode;
+    any_text("", unicode);
     table = unicode_table(unicode);
-    if (table.size != 0)
-      return true;
-    reader_.error() = unsupported("the file uses Unicode ", quote(unicode),
-                                  ", which this version of pretok does not have; save the "
-                                  "tokenizer again with a Unicode version that it has");
-    return false;
+    if (table.size == 0)
+      fail_unsupported("uses Unicode " + quote(unicode) +
+                       ", which this version of pretok does not have; save the tokenizer again "
+                       "with a Unicode version that it has");
   }
 
-  bool read_words(const std::vector<std::uint32_t> &words, SplitSpec &split) {
-    const std::string error = read_stages(words, split.stages);
-    return error.empty() || reader_.fail("has a wrong program: " + error);
+  void read_words(const std::vector<std::uint32_t> &words, SplitSpec &split) {
+    const std::string error = is_fine_ ? read_stages(words, split.stages) : "";
+    check(error.empty() || reader_.fail("has a wrong program: " + error));
   }
 
   // Reads a preset in the form of the section `preset`.
-  bool read_preset(bool is_own, SplitSpec &split) {
-    std::string_view name;
-    if (!reader_.text(name))
-      return false;
+  void read_preset(bool is_own, SplitSpec &split) {
+    std::string name;
+    any_text("", name);
     if (is_own) {
-      std::string_view description; // only Python shows it
-      return read_program(split) && reader_.text(description);
+      read_program(split);
+      return any_text("", name); // the description, which only Python shows
     }
     const Preset *preset = find_preset(name);
-    if (preset == nullptr || name != preset->name) {
-      reader_.error() = unsupported("the file uses preset ", quote(name),
-                                    ", which this version of pretok does not have");
-      return false;
-    }
-    return read_table(split.table) && read_words(preset->words(), split);
+    if (preset == nullptr || name != preset->name)
+      return fail_unsupported("uses preset " + quote(name) +
+                              ", which this version of pretok does not have");
+    read_table(split.table);
+    read_words(preset->words(), split);
   }
 
-  bool read_metaspace(std::optional<MetaspaceSpec> &metaspace) {
-    std::uint32_t scheme = 0;
-    std::uint32_t before = 0;
-    if (!number(3, scheme))
-      return false;
+  void read_metaspace(std::optional<MetaspaceSpec> &metaspace) {
+    const std::uint32_t scheme = number(3);
     if (scheme == 0)
-      return true;
+      return;
     MetaspaceSpec &spec = metaspace.emplace();
-    spec.prepend = static_cast<MetaspaceSpec::Prepend>(scheme - 1);
-    return read_character(spec.replacement) && number(2, before) &&
-           (before == 0 || read_preset(before == 2, spec.before.emplace()));
+    spec.prepend = static_cast<PrependScheme>(scheme - 1);
+    character("", spec.replacement);
+    if (const std::uint32_t before = number(2))
+      read_preset(before == 2, spec.before.emplace());
   }
 
-  bool read_character(std::string &result) {
-    return text(false, result) && (count_characters(result) == 1 || fail_unknown());
-  }
-
-  bool read_decoder(TokenizerSpec &spec) {
-    std::uint32_t count = 0;
-    if (!number(MAX_STEPS + 1, count))
-      return false;
-    if (count == 0)
-      return true;
-    spec.decoder.emplace();
-    for (std::uint32_t i = 1; i < count; ++i)
-      if (!read_decoder_step(spec.decoder->emplace_back(), spec.decoding))
-        return false;
-    const std::string problem = problem_of_growth(*spec.decoder);
-    if (!problem.empty())
-      reader_.error() = unsupported("the file has decoders that ", problem);
-    if (spec.decoding) {
-      if (count != 2)
+  // Sets spec.decoding in place of spec.decoder if it is that of SentencePiece, which stands
+  // alone.
+  void use_sentencepiece_decoding(TokenizerSpec &spec) {
+    for (std::size_t i = 0; is_fine_ && spec.decoder && i < spec.decoder->size(); ++i) {
+      const DecoderStep &step = (*spec.decoder)[i];
+      if (!step.is("SentencePieceDecoding"))
+        continue;
+      if (spec.decoder->size() != 1)
         return fail_unknown();
-      spec.decoder.reset();
-    }
-    return problem.empty();
-  }
-
-  bool read_decoder_step(DecoderStep &step, std::optional<TextDecoding> &sentencepiece) {
-    using Type = DecoderStep::Kind;
-    std::uint32_t kind = 0;
-    std::uint32_t scheme = 0;
-    if (!number(static_cast<std::uint32_t>(Type::SENTENCEPIECE), kind))
-      return false;
-    step.kind = static_cast<Type>(kind);
-    switch (step.kind) {
-    case Type::STRIP:
-      return read_character(step.text) && number(MAX_STRIP_COUNT, step.start) &&
-             number(MAX_STRIP_COUNT, step.stop);
-    case Type::REPLACE:
-      if (!read_replacement(step.replacement))
-        return false;
-      step.kind = step.replacement.regex ? Type::REPLACE_REGEX : Type::REPLACE;
-      return true;
-    case Type::METASPACE:
-      if (!read_character(step.text) || !number(2, scheme))
-        return false;
-      step.removes_first = scheme != static_cast<std::uint32_t>(MetaspaceSpec::Prepend::NEVER);
-      return true;
-    case Type::BPE:
-      return text(false, step.text);
-    case Type::WORD_PIECE:
-      return text(true, step.text) && flag(step.cleanup);
-    case Type::CTC:
-      return text(true, step.text) && text(true, step.delimiter) && flag(step.cleanup);
-    case Type::SENTENCEPIECE: {
-      TextDecoding &decoding = sentencepiece.emplace();
-      decoding.is_sentencepiece = true;
-      std::string_view unknown;
-      if (!number(1, decoding.strips) || !flag(decoding.strips_again) || !reader_.text(unknown))
-        return false;
-      decoding.unknown = unknown;
-      return true;
-    }
-    default:
-      return true;
+      spec.decoding =
+          TextDecoding{true, step.strips_space ? 1U : 0U, step.strips_spaces, step.text};
+      return spec.decoder.reset();
     }
   }
 
   PretokFileReader &reader_;
+  bool is_fine_ = true;
 };
 
 } // namespace

@@ -26,9 +26,9 @@ bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
   spaces.are_marks = spaces.prefix_has_span = true;
   if (spec.metaspace) {
     const MetaspaceSpec &metaspace = *spec.metaspace;
-    spaces.only_first = metaspace.prepend == MetaspaceSpec::Prepend::FIRST;
-    spaces.prefix = metaspace.prepend == MetaspaceSpec::Prepend::NEVER ? Prefix::NONE
-                                                                       : Prefix::UNLESS_SPACE;
+    spaces.only_first = metaspace.prepend == PrependScheme::FIRST;
+    spaces.prefix =
+        metaspace.prepend == PrependScheme::NEVER ? Prefix::NONE : Prefix::UNLESS_SPACE;
     return spec.steps.empty() && !metaspace.before && metaspace.replacement == SPACE_MARK;
   }
   options.is_normalizer = true;
@@ -38,27 +38,23 @@ bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
   const NormalizerStep &last = spec.steps.back();
   const bool prepends = spec.steps.size() == 2;
   spaces.prefix = prepends ? Prefix::ALWAYS : Prefix::NONE;
-  return last.kind == NormalizerStep::Kind::REPLACE && last.replacement.pattern == " " &&
-         last.replacement.content == SPACE_MARK &&
-         (!prepends || (first.kind == NormalizerStep::Kind::PREPEND &&
-                        first.replacement.content == SPACE_MARK));
+  return last.is("Replace") && last.replacement.is_text(" ", SPACE_MARK) &&
+         (!prepends || (first.is("Prepend") && first.replacement.content == SPACE_MARK));
 }
 
 // If the decoders are Replace, ByteFallback, Fuse and, possibly, Strip of spaces, sets
 // `decoding` in their place.
 void use_text_decoding(std::optional<std::vector<DecoderStep>> &decoder,
                        TextDecoding &decoding) {
-  using Kind = DecoderStep::Kind;
-  constexpr Kind KINDS[] = {Kind::REPLACE, Kind::BYTE_FALLBACK, Kind::FUSE, Kind::STRIP};
+  constexpr const char *NAMES[] = {"Replace", "ByteFallback", "Fuse", "Strip"};
   const std::size_t count = decoder ? decoder->size() : 0;
   if (count < 3 || count > 4)
     return;
   for (std::size_t i = 0; i < count; ++i)
-    if ((*decoder)[i].kind != KINDS[i])
+    if (!(*decoder)[i].is(NAMES[i]))
       return;
-  const Replacement &marks = decoder->front().replacement;
   const DecoderStep &last = decoder->back();
-  if (marks.pattern != SPACE_MARK || marks.content != " " ||
+  if (!decoder->front().replacement.is_text(SPACE_MARK, " ") ||
       (count == 4 && (last.text != " " || last.stop != 0)))
     return;
   decoding.strips = count == 4 ? last.start : 0;
@@ -69,9 +65,8 @@ void use_text_decoding(std::optional<std::vector<DecoderStep>> &decoder,
 
 void use_nfc(TokenizerSpec &spec) {
   spec.nfc = !spec.steps.empty() && !spec.metaspace &&
-             std::all_of(spec.steps.begin(), spec.steps.end(), [](const NormalizerStep &step) {
-               return step.kind == NormalizerStep::Kind::NFC;
-             });
+             std::all_of(spec.steps.begin(), spec.steps.end(),
+                         [](const NormalizerStep &step) { return step.is("NFC"); });
   if (spec.nfc)
     spec.steps.clear();
 }

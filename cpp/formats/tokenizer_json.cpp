@@ -172,9 +172,7 @@ private:
 
   // Sets the normalizer and the decoder of a model whose tokens are bytes.
   void finish_bytes() {
-    const auto is_nfc = [](const NormalizerStep &step) {
-      return step.kind == NormalizerStep::Kind::NFC;
-    };
+    const auto is_nfc = [](const NormalizerStep &step) { return step.is("NFC"); };
     if (std::all_of(spec_.steps.begin(), spec_.steps.end(), is_nfc)) {
       spec_.nfc = !spec_.steps.empty();
       spec_.steps.clear();
@@ -188,9 +186,8 @@ private:
     for (const AddedToken &token : spec_.added) {
       std::vector<std::uint8_t> bytes;
       if (append_bytes(token.content, bytes) && bytes.size() != token.content.size())
-        return std::any_of(decoder_.begin(), decoder_.end(), [](const DecoderStep &step) {
-          return step.kind == DecoderStep::Kind::BYTE_LEVEL;
-        });
+        return std::any_of(decoder_.begin(), decoder_.end(),
+                           [](const DecoderStep &step) { return step.is("ByteLevel"); });
     }
     return false;
   }

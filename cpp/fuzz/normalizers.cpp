@@ -215,22 +215,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
 
   const Precompiled precompiled(charsmap);
   Bytes by_cluster;
-  precompiled.normalize(text.data(), text.size(), by_cluster);
+  PassResult result{by_cluster, nullptr};
+  precompiled.run(text.data(), text.size(), result);
   Bytes by_part;
-  std::size_t done = 0;
-  precompiled.for_parts(text.data(), text.size(),
-                        [&](std::size_t start, std::size_t end, const Charsmap::Rule &rule) {
-                          check(start == done && end > start, "the parts cover the text");
-                          done = end;
-                          if (rule.size == 0)
-                            by_part.insert(by_part.end(), text.data() + start,
-                                           text.data() + end);
-                          else
-                            by_part.insert(by_part.end(), rule.replacement,
-                                           rule.replacement + rule.replacement_size);
-                        });
-  check(done == text.size(), "the parts cover the whole text");
-  check(by_part == by_cluster, "the parts make the normalized text");
+  Origins places;
+  PassResult aligned_result{by_part, &places};
+  precompiled.run(text.data(), text.size(), aligned_result);
+  check(by_part == by_cluster, "the text does not depend on the origins");
+  check(places.size() == by_part.size(), "each byte has an origin");
+  for (const std::int64_t place : places)
+    check(place >= NO_ORIGIN && place < static_cast<std::int64_t>(text.size()),
+          "each origin is within the text");
   if (is_damaged)
     return 0;
 

@@ -13,7 +13,7 @@ from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.steps import STORED_DECODERS, SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.formats import (
     gguf,
     huggingface,
@@ -33,8 +33,6 @@ from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
-from bpe.normalizers.step import Registry
-from bpe.normalizers.steps import STORED_NORMALIZERS
 from bpe.token_table import Packed
 from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge
@@ -177,17 +175,8 @@ def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
     chain, decoder = contents.normalizer, contents.decoder
     if not isinstance(chain, NormalizerChain) or _has_flag_of_nfc(contents):
         chain = NormalizerChain()
-    kinds = (
-        [_code(step, STORED_DECODERS) for step in decoder.steps]
-        if isinstance(decoder, DecoderChain)
-        else None
-    )
-    listed = [_code(step, STORED_NORMALIZERS) for step in chain.steps]
-    return listed, chain.metaspace is not None, kinds
-
-
-def _code(step: Any, registry: Registry[Any]) -> int:
-    return len(registry.names) if step.has_regex else registry.code(step)
+    decoders = [step.name for step in decoder.steps] if isinstance(decoder, DecoderChain) else None
+    return [step.name for step in chain.steps], chain.metaspace is not None, decoders
 
 
 def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:

@@ -19,12 +19,12 @@ namespace pretok {
 // A decoder, ready for use.
 struct DecoderRule {
   explicit DecoderRule(DecoderStep decoder) : step(std::move(decoder)) {
-    if (step.kind == DecoderStep::Kind::REPLACE_REGEX)
+    if (step.replacement.regex)
       replacer.emplace(step.replacement);
   }
 
   DecoderStep step;
-  std::optional<TextReplacer> replacer;
+  std::optional<TextReplacer> replacer; // set for a Replace with a regex
 };
 
 // The state of one decoder while it decodes one stream of tokens.
@@ -40,6 +40,26 @@ public:
   // Copies the state in constant time. After this, only the copy or this flow may be used.
   virtual std::unique_ptr<DecoderFlow> clone() const = 0;
 };
+
+using FlowPointer = std::unique_ptr<DecoderFlow>;
+
+// Gives a flow its clone().
+template <typename Flow> class Cloned : public DecoderFlow {
+public:
+  FlowPointer clone() const final {
+    return std::make_unique<Flow>(static_cast<const Flow &>(*this));
+  }
+};
+
+// Changes each token by itself. The first token may be changed in another way.
+FlowPointer make_each_flow(const DecoderRule &rule, bool all_are_first);
+// Changes the last token in another way than all other tokens.
+FlowPointer make_last_flow(const DecoderRule &rule);
+// Drops each token that equals the previous token, changes all others, drops empty results.
+FlowPointer make_distinct_flow(const DecoderRule &rule);
+// Joins the parts of one token, and passes the token to `flow` at the end. Returns `flow`
+// unless `in_parts`.
+FlowPointer hold_parts(FlowPointer flow, bool in_parts);
 
 // The flows of all decoders.
 class DecoderFlows {

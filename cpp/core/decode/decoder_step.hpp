@@ -1,43 +1,62 @@
 // The decoders of Hugging Face's library tokenizers, as data. bpe/decoders/steps.py has a class
-// for each kind.
+// for each type. To add a type, add a row to the table in decoder_step.cpp.
 #pragma once
 
-#include "core/normalize/normalizer_step.hpp"
+#include "core/normalize/step_fields.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace pretok {
 
-struct DecoderStep {
-  // The values up to SENTENCEPIECE are those of .pretok files (bpe/formats/pretok_steps.py).
-  enum class Kind : std::uint8_t {
-    BYTE_LEVEL,
-    BYTE_FALLBACK,
-    FUSE,
-    STRIP,
-    REPLACE,
-    METASPACE,
-    BPE,
-    WORD_PIECE,
-    CTC,
-    SPACES,        // a space between tokens, as without a decoder
-    SENTENCEPIECE, // only in a file; TokenizerSpec::decoding holds it
-    REPLACE_REGEX, // a REPLACE with a regex
-    COUNT
-  };
+class Growth;
+struct DecoderType;
 
-  Kind kind = Kind::FUSE;
-  // STRIP: the character; METASPACE: the mark; BPE: the suffix; WORD_PIECE: the prefix; CTC:
-  // the pad token.
+// A decoder has the members that its type visits. All others have no effect.
+struct DecoderStep {
+  using Type = DecoderType;
+
+  const Type *type = nullptr;
+  // Strip: the character; Metaspace: the mark; BPEDecoder: the suffix; WordPiece: the prefix;
+  // CTC: the pad token; SentencePieceDecoding: the text of the unknown token.
   std::string text;
   std::string delimiter;   // CTC: the word delimiter token
-  std::uint32_t start = 0; // STRIP: the maximum number of characters to strip at the start
-  std::uint32_t stop = 0;  // STRIP: the same at the end
-  bool cleanup = false;    // WORD_PIECE, CTC
-  // METASPACE: whether the marks of the first token are removed, not replaced by spaces.
-  bool removes_first = false;
-  Replacement replacement; // REPLACE, REPLACE_REGEX
+  std::uint32_t start = 0; // Strip: the maximum number of characters to strip at the start
+  std::uint32_t stop = 0;  // Strip: the same at the end
+  bool cleanup = false;    // WordPiece, CTC
+  PrependScheme scheme = PrependScheme::ALWAYS; // Metaspace
+  Replacement replacement;                      // Replace
+  bool strips_space = false;                    // SentencePieceDecoding
+  bool strips_spaces = false;
+
+  bool is(std::string_view name) const;
 };
+
+class DecoderFlow;
+struct DecoderRule;
+enum class Invalid;
+enum class TokenPlace { FIRST, REST, LAST };
+
+struct DecoderType {
+  const char *name; // in a tokenizer.json
+  void (*visit)(DecoderStep &step, StepFields &fields);
+  // Adds to `growth` how much the step grows a token. nullptr if it grows none.
+  void (*grow)(const DecoderStep &step, Growth &growth);
+  // Returns a token as a step changes it that treats tokens one by one. nullptr for all others.
+  std::string (*change)(const DecoderRule &rule, TokenPlace place, std::string_view token);
+  // Returns a new flow. If `in_parts`, the flow takes the parts of one token. nullptr for
+  // SentencePieceDecoding, which stands alone, and only in .pretok files.
+  std::unique_ptr<DecoderFlow> (*make_flow)(const DecoderRule &rule, Invalid invalid,
+                                            bool in_parts);
+  bool joins_tokens = false; // the flow returns the parts of one token
+};
+
+extern const StepTypes<DecoderStep> DECODER_TYPES;
+
+inline bool DecoderStep::is(std::string_view name) const {
+  return type != nullptr && type->name == name;
+}
 
 } // namespace pretok

@@ -11,9 +11,8 @@
 namespace pretok {
 
 static std::unique_ptr<const NormalizerChain> make_nfc_chain() {
-  NormalizerStep nfc;
-  nfc.kind = NormalizerStep::Kind::NFC;
-  return std::make_unique<NormalizerChain>(std::vector{nfc}, std::nullopt);
+  return std::make_unique<NormalizerChain>(std::vector{NORMALIZER_TYPES.make("NFC")},
+                                           std::nullopt);
 }
 
 Tokenizer::Tokenizer(TokenizerParts &&parts)

@@ -22,7 +22,7 @@ struct CharacterPage {
 };
 
 // Threads may share a CharacterMap.
-class CharacterMap {
+class CharacterMap final : public NormalizerPass {
 public:
   // The spellings are applied in order, each to the result of the one before.
   explicit CharacterMap(std::vector<Spelling> spellings);
@@ -33,7 +33,7 @@ public:
 
   // Sets the result to the replacements of all characters. A byte that is not UTF-8 is kept.
   // Takes linear time.
-  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const override;
 
 private:
   static constexpr std::uint8_t NO_BYTE = 0xFF;

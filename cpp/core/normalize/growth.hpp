@@ -3,9 +3,10 @@
 #pragma once
 
 #include "core/base/sizes.hpp"
-#include "core/normalize/normalizer_step.hpp"
+#include "core/normalize/step_fields.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,33 +44,26 @@ private:
 // Returns the maximum number of bytes that a Replace makes of one, at least 1.
 std::uint64_t replace_factor(const Replacement &replacement);
 
-// Checks the steps of a chain one by one.
-class GrowthCheck {
-public:
-  // `unit` is what the steps change: "text" or "token".
-  explicit GrowthCheck(const char *unit) : unit_(unit) {}
+// Returns "", or a clause that says which limit the growth passes. `read` is the number of
+// bytes that regexes read for one byte of a `unit`.
+std::string problem_of_growth(const Growth &growth, std::uint64_t read, const char *unit);
 
-  // Adds a step with add(growth). Returns "", or a clause that says which limit it passes.
-  template <typename Add> std::string next(const char *name, bool has_regex, Add add) {
-    ++place_;
-    read_ = has_regex ? saturating_add(read_, growth_.bytes()) : read_;
-    add(growth_);
-    return problem(name);
+// Adds normalizers or decoders to `growth`, until they pass a limit. Returns "", or the
+// predicate of a sentence about them. `unit` is what they change: "text" or "token".
+template <typename Step>
+std::string add_growth(const std::vector<Step> &steps, const char *unit, Growth &growth) {
+  std::uint64_t read = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step &step = steps[i];
+    read = step.replacement.regex ? saturating_add(read, growth.bytes()) : read;
+    if (step.type->grow != nullptr)
+      step.type->grow(step, growth);
+    const std::string problem = problem_of_growth(growth, read, unit);
+    if (!problem.empty())
+      return problem + ", at step " + std::to_string(i + 1) + " (" + step.type->name +
+             "); expected at most " + std::to_string(MAX_GROWTH);
   }
-  const Growth &growth() const { return growth_; }
-
-private:
-  std::string problem(const char *name) const;
-
-  const char *unit_;
-  Growth growth_;
-  std::uint64_t read_ = 0;
-  std::size_t place_ = 0;
-};
-
-// Returns "", or the predicate of a sentence about normalizers that grow a text too much.
-std::string problem_of_growth(const std::vector<NormalizerStep> &steps);
-// Returns the maximum number of bytes that normalizers make of one byte.
-std::uint64_t growth_of(const std::vector<NormalizerStep> &steps);
+  return "";
+}
 
 } // namespace pretok

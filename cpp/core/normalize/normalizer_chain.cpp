@@ -12,10 +12,27 @@
 
 namespace pretok {
 
+namespace {
+
+// Returns the maximum number of bytes that normalizers make of one byte.
+std::uint64_t growth_of(const std::vector<NormalizerStep> &steps) {
+  Growth growth;
+  add_growth(steps, "text", growth);
+  return growth.bytes();
+}
+
+NormalizerPasses passes_of(const std::vector<NormalizerStep> &steps) {
+  PassMaker maker;
+  for (const NormalizerStep &step : steps)
+    step.type->add_passes(step, maker);
+  return maker.finish();
+}
+
+} // namespace
+
 NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
                                  std::optional<MetaspaceSpec> metaspace)
-    : steps_(std::move(steps)), passes_(NormalizerPass::make(steps_)),
-      metaspace_(std::move(metaspace)),
+    : steps_(std::move(steps)), passes_(passes_of(steps_)), metaspace_(std::move(metaspace)),
       max_growth_(static_cast<std::size_t>(std::min<std::uint64_t>(
           growth_of(steps_), std::numeric_limits<std::size_t>::max()))) {
   if (!metaspace_)
@@ -137,8 +154,8 @@ void NormalizerChain::apply_metaspace(const std::uint8_t *data, std::size_t size
         changed.push_back(data[at]);
     const bool begins = changed.size() >= mark.size() &&
                         std::memcmp(changed.data(), mark.data(), mark.size()) == 0;
-    if (metaspace_->prepend != MetaspaceSpec::Prepend::NEVER && !begins &&
-        (metaspace_->prepend == MetaspaceSpec::Prepend::ALWAYS || is_first(start)))
+    if (metaspace_->prepend != PrependScheme::NEVER && !begins &&
+        (metaspace_->prepend == PrependScheme::ALWAYS || is_first(start)))
       changed.insert(changed.begin(), mark.begin(), mark.end());
     emit(changed.data(), changed.size(), start, end);
   };

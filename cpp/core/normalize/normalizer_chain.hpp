@@ -3,7 +3,8 @@
 #pragma once
 
 #include "core/base/function_ref.hpp"
-#include "core/normalize/normalizer_pass.hpp"
+#include "core/normalize/normalizer_step.hpp"
+#include "core/normalize/pass_maker.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace pretok {
 // Threads may share a NormalizerChain.
 class NormalizerChain {
 public:
-  // The charsmaps must be valid (Charsmap::find_problem). problem_of_growth(steps) must be "".
+  // The charsmaps must be valid (Charsmap::find_problem), and the growth of the steps small
+  // (growth.hpp).
   NormalizerChain(std::vector<NormalizerStep> steps, std::optional<MetaspaceSpec> metaspace);
   NormalizerChain(const NormalizerChain &) = delete;
   NormalizerChain &operator=(const NormalizerChain &) = delete;
@@ -59,7 +61,7 @@ private:
   void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
 
   std::vector<NormalizerStep> steps_;
-  std::vector<std::unique_ptr<const NormalizerPass>> passes_; // they do what steps_ say
+  NormalizerPasses passes_; // they do what steps_ say
   std::optional<MetaspaceSpec> metaspace_;
   std::optional<PreTokenizer> before_; // of metaspace_
   std::size_t max_growth_;

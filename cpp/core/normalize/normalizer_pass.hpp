@@ -1,11 +1,8 @@
 // The passes that do the work of NormalizerChain, each over a whole text.
 #pragma once
 
-#include "core/normalize/normalizer_step.hpp"
-
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace pretok {
@@ -33,10 +30,19 @@ public:
   virtual ~NormalizerPass() = default;
   // Appends to `result`, which is empty.
   virtual void run(const std::uint8_t *data, std::size_t size, PassResult &result) const = 0;
-
-  // Returns passes that together do what `steps` say.
-  static std::vector<std::unique_ptr<const NormalizerPass>>
-  make(const std::vector<NormalizerStep> &steps);
 };
+
+// A character of the new text, and a number, as in Hugging Face's tokenizers: 0 replaces the
+// next old character; -n also drops the n old characters after it; 1 is inserted, with the
+// origin of the old character before it.
+struct Change {
+  std::uint32_t code_point; // U+DC00 + byte for a byte that is not UTF-8
+  std::ptrdiff_t change;
+};
+
+// Appends the origins of the bytes of the new text. `starts` are the offsets of the characters
+// of the old text.
+void append_origins(const std::vector<Change> &changes, const std::vector<std::size_t> &starts,
+                    Origins &origins);
 
 } // namespace pretok

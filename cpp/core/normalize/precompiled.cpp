@@ -89,8 +89,10 @@ Precompiled::Precompiled(Charsmap charsmap) : charsmap_(std::move(charsmap)) {
   }
 }
 
-void Precompiled::normalize(const std::uint8_t *data, std::size_t size,
-                            std::vector<std::uint8_t> &to) const {
+void Precompiled::run(const std::uint8_t *data, std::size_t size, PassResult &result) const {
+  if (result.origins != nullptr)
+    append_origins_of(data, size, *result.origins);
+  std::vector<std::uint8_t> &to = result.bytes;
   to.reserve(to.size() + size);
   const auto append = [&](std::size_t start, std::size_t end, const Charsmap::Rule &rule) {
     if (rule.size == 0)
@@ -113,10 +115,35 @@ void Precompiled::normalize(const std::uint8_t *data, std::size_t size,
   }
 }
 
-void Precompiled::for_parts(const std::uint8_t *data, std::size_t size,
-                            const Visit &visit) const {
+void Precompiled::append_origins_of(const std::uint8_t *data, std::size_t size,
+                                    Origins &origins) const {
+  std::vector<std::size_t> starts;
+  std::vector<Change> changes;
+  const auto add = [&](std::size_t start, std::size_t end, const Charsmap::Rule &rule) {
+    std::size_t old = 0; // the number of characters that are replaced
+    for (std::size_t at = start; at < end; ++old) {
+      const Decoded decoded = decode_utf8(data + at, end - at);
+      starts.push_back(at);
+      at += decoded.width;
+      if (rule.size == 0)
+        changes.push_back({decoded.code_point, 0});
+    }
+    if (rule.size == 0)
+      return;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < rule.replacement_size; ++count) {
+      const Decoded decoded = decode_utf8(rule.replacement + at, rule.replacement_size - at);
+      changes.push_back({decoded.code_point, count >= old ? 1 : 0});
+      at += decoded.width;
+    }
+    // If `changes` is empty, nothing records the dropped characters, and all later origins
+    // are too low, as in Hugging Face's tokenizers.
+    if (old > count && !changes.empty())
+      changes.back().change -= static_cast<std::ptrdiff_t>(old - count);
+  };
   for (std::size_t at = 0; at < size;)
-    at = visit_cluster(data, size, at, visit);
+    at = visit_cluster(data, size, at, add);
+  append_origins(changes, starts, origins);
 }
 
 std::size_t Precompiled::visit_cluster(const std::uint8_t *data, std::size_t size,

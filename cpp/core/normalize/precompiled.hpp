@@ -6,6 +6,7 @@
 #include "core/base/function_ref.hpp"
 #include "core/normalize/charsmap.hpp"
 #include "core/normalize/lazy_pages.hpp"
+#include "core/normalize/normalizer_pass.hpp"
 
 #include <array>
 #include <cstddef>
@@ -38,27 +39,22 @@ enum class GraphemeKind : std::uint8_t {
 
 using GraphemePage = std::array<GraphemeKind, CHARACTERS_PER_PAGE>;
 
-class Precompiled {
+class Precompiled final : public NormalizerPass {
 public:
   explicit Precompiled(Charsmap charsmap);
 
-  // Appends the result to `to`. A byte that is not UTF-8 is a cluster of its own, which is
-  // kept. Takes linear time.
-  void normalize(const std::uint8_t *data, std::size_t size,
-                 std::vector<std::uint8_t> &to) const;
-
-  // Calls visit(start, end, rule) for each cluster or character that is replaced by the
-  // replacement of `rule`, and for each character that is kept; then rule.size is 0.
-  using Visit = FunctionRef<void(std::size_t, std::size_t, const Charsmap::Rule &)>;
-  void for_parts(const std::uint8_t *data, std::size_t size, const Visit &visit) const;
-
-  // Returns the maximum number of bytes that a byte of a text becomes.
+  // A byte that is not UTF-8 is a cluster of its own, which is kept. Takes linear time.
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const override;
 
 private:
   static constexpr std::size_t MAX_CLUSTER = 5; // in bytes; _MAX_CLUSTER in precompiled.py
   static constexpr std::uint8_t NO_BYTE = 0xFF;
 
-  // Calls visit for the parts of the cluster at `at`. Returns the end of the cluster.
+  void append_origins_of(const std::uint8_t *data, std::size_t size, Origins &origins) const;
+  // Calls visit(start, end, rule) for each part of the cluster at `at`: for the cluster or a
+  // character that is replaced by the replacement of `rule`, and for each character that is
+  // kept; then rule.size is 0. Returns the end of the cluster.
+  using Visit = FunctionRef<void(std::size_t, std::size_t, const Charsmap::Rule &)>;
   std::size_t visit_cluster(const std::uint8_t *data, std::size_t size, std::size_t at,
                             const Visit &visit) const;
   GraphemeKind kind_of(std::uint32_t code_point) const;

@@ -4,6 +4,7 @@
 
 #include "core/base/function_ref.hpp"
 #include "core/normalize/normalizer_pass.hpp"
+#include "core/normalize/step_fields.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
@@ -14,19 +15,19 @@
 
 namespace pretok {
 
-class TextReplacer {
+class TextReplacer final : public NormalizerPass {
 public:
   explicit TextReplacer(const Replacement &replacement);
 
+  // Appends the text with its matches replaced. The replacement of a match has the origin of
+  // the last character of the match.
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const override;
+
+private:
   // Calls on_match(start, end) for each match, in order. Takes linear time.
   using OnMatch = FunctionRef<void(std::size_t, std::size_t)>;
   void for_matches(const std::uint8_t *data, std::size_t size, const OnMatch &on_match) const;
 
-  // Appends the text with its matches replaced. The replacement of a match has the origin of
-  // the last character of the match.
-  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
-
-private:
   std::string pattern_;
   std::string content_;
   std::optional<PreTokenizer> regex_;
