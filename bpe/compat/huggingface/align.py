@@ -41,7 +41,7 @@ class Aligner:
         self._varying = frozenset(
             token.id for token in tokenizer.added_tokens if _varies(token, tokenizer.normalizer)
         )
-        self._trims = parts.processor.trims
+        self.trims = parts.processor.trims
         self.adds_space = parts.processor.adds_space  # `trim` explains it
         self._calls: dict[tuple[Treatment, bool], SpanCall | None] = {}
         self.calls_used: dict[Treatment, SpanCall | None] = {}
@@ -52,7 +52,7 @@ class Aligner:
 
         Returns None if C++ cannot handle the text.
         """
-        call = self.calls_used[treatment] = self._call(treatment, self._trims)
+        call = self.calls_used[treatment] = self._call(treatment, self.trims)
         return None if call is None else call(text)
 
     def spans(self, text: str, treatment: Treatment, is_trimmed: bool) -> list[Span] | None:

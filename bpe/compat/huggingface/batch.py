@@ -11,7 +11,13 @@ from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.windows import MAX_LENGTH, Padding, Truncation, Window
+from bpe.compat.huggingface.windows import (
+    MAX_LENGTH,
+    Padding,
+    Truncation,
+    Window,
+    window_ranges,
+)
 from bpe.encoding.padded import Layout, PaddedIds, pad
 from bpe.types import Template, Treatment
 
@@ -46,11 +52,10 @@ class Batch:
         self._length = 0
         """The length to which all texts are padded, from `lists` or `arrays` on."""
 
-    def lists(self, keys: Sequence[str], encodings: Sequence[Encoding]) -> dict[str, list[Any]]:
+    def lists(self, keys: Sequence[str]) -> dict[str, list[Any]]:
         """Return the values with these keys of a BatchEncoding; each has a list for each text.
 
-        `encodings` is the result of the method with this name. Raises CallFallbackError for a text
-        that bpe cannot encode as tokenizers does.
+        Raises CallFallbackError for a text that bpe cannot encode as tokenizers does.
         """
         spans: list[list[Span]] | None = None
         encoded = None
@@ -62,29 +67,31 @@ class Batch:
             ids, spans = encoded
         counts = list(map(len, ids))
         padding = self._padding or _NO_PADDING
-        longest = max(counts) + self._added
-        self._length = padding.target(longest) if self._padding else 0
-        ones, nothing = ([[item] * len(side) for side in self._template] for item in (1, (0, 0)))
+        self._length = padding.target(max(counts) + self._added) if self._padding else 0
         data: dict[str, list[Any]] = {}
         for key in keys:
             if key == "input_ids":
                 data[key] = self._framed(ids, self._template, padding.pad_id)
             elif key == "attention_mask":
-                data[key] = self._framed([[1] * count for count in counts], ones, 0)
+                data[key] = self._framed([[1] * count for count in counts], self._around(1), 0)
             elif key == "special_tokens_mask":
-                data[key] = self._framed([[0] * count for count in counts], ones, 1)
+                data[key] = self._framed([[0] * count for count in counts], self._around(1), 1)
             elif key == "token_type_ids":
                 types = [[self._engine.type] * count for count in counts]
                 data[key] = self._framed(types, self._types, padding.pad_type_id)
             elif key == "length":
                 data[key] = [max(count + self._added, self._length) for count in counts]
             elif spans is not None:
-                data[key] = self._framed(spans, nothing, (0, 0))
+                data[key] = self._framed(spans, self._around((0, 0)), (0, 0))
             else:
-                data[key] = [encoding.offsets for encoding in encodings]
+                data[key] = [self.window(at).of_each_id("spans") for at in range(len(ids))]
         return data
 
-    def arrays(self, keys: Sequence[str], encodings: Sequence[Encoding]) -> dict[str, Any] | None:
+    def _around(self, item: Item) -> list[list[Item]]:
+        """Return `item` for each id before a text, and for each id after it."""
+        return [[item] * len(side) for side in self._template]
+
+    def arrays(self, keys: Sequence[str]) -> dict[str, Any] | None:
         """Return what `lists` returns as arrays of int64, with a row for each text.
 
         Returns None if rows differ in length, or are empty.
@@ -94,7 +101,7 @@ class Batch:
         if _ARRAYS.issuperset(keys) and not (has_types and "token_type_ids" in keys):
             padded = self._padded()
         if padded is None:
-            data = self.lists(keys, encodings)
+            data = self.lists(keys)
             sizes = set(map(len, data["input_ids"]))
             if len(sizes) != 1 or 0 in sizes:
                 return None
@@ -127,7 +134,7 @@ class Batch:
         # If the template alone is longer, nothing is truncated: as in tokenizers, the negative
         # difference wraps around to a large number.
         limit = (truncation.max_length - self._added) & MAX_LENGTH
-        return [ids if len(ids) <= limit else _cut(ids, limit, truncation) for ids in rows]
+        return [ids if len(ids) <= limit else _first(ids, limit, truncation) for ids in rows]
 
     def _framed(
         self, rows: list[list[Item]], template: Sequence[Sequence[Item]], filler: Item
@@ -184,12 +191,11 @@ _ARRAYS = {"input_ids", "token_type_ids", "attention_mask"}
 """The keys of values that `Batch.arrays` computes without lists."""
 
 
-def _cut(ids: list[int], limit: int, truncation: Truncation) -> list[int]:
-    """Return the first or the last `limit` ids; there are more ids than that."""
+def _first(ids: list[int], limit: int, truncation: Truncation) -> list[int]:
+    """Return the first window of up to `limit` ids; there are more ids than that."""
     if limit == 0:
         return []
-    if truncation.stride >= limit:
-        raise CallFallbackError("a stride that is not less than the maximal length")
     if truncation.strategy == "only_second":
         raise CallFallbackError("a sequence that is too short to truncate")
-    return ids[:limit] if truncation.direction == "right" else ids[-limit:]
+    ranges = window_ranges(len(ids), limit, truncation.stride, truncation.direction)
+    return ids[slice(*next(ranges))]

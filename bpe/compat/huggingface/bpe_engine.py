@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from bpe import Tokenizer
 from bpe.compat.huggingface import internals
@@ -15,12 +15,13 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
 from bpe.compat.huggingface.rows import Row, TextRow
-from bpe.compat.huggingface.windows import Slice, Truncation, Window, truncate
+from bpe.compat.huggingface.windows import Part, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.types import Ids, Offsets, Template, Treatment
 
-_NO_TOKEN = "a text with a byte that no token has"
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class BpeEngine:
@@ -64,10 +65,10 @@ class BpeEngine:
             before, place, after = parts.processor.single_parts
             sides = before, after
             self.template = Template(
-                *(tuple(id for part in side for id in part.ids) for side in sides)
+                *(tuple(id for part in side for id in part.values("ids")) for side in sides)
             )
             self.types = Template(
-                *(tuple(part.type_id for part in side for _ in part.ids) for side in sides)
+                *(tuple(part.type_id for part in side for _ in range(part.size)) for side in sides)
             )
             self.type = place.type_id
         self.is_native = internals.is_native(tokenizer)
@@ -108,13 +109,23 @@ class BpeEngine:
                         "a special token that is ordinary text and a whole word"
                     )
 
+    def _encoded(
+        self,
+        encode: Callable[[T, Treatment], R],
+        texts: list[Any],
+        argument: T,
+        treatment: Treatment,
+    ) -> R:
+        """Return encode(argument, treatment), where `argument` has the `texts`."""
+        self._check(texts, treatment)
+        try:
+            return encode(argument, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError("a text with a byte that no token has") from None
+
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        self._check([text], treatment)
-        try:
-            ids = self._tokenizer.encode(text, treatment)
-        except UnknownTokenError:
-            raise CallFallbackError(_NO_TOKEN) from None
+        ids = self._encoded(self._tokenizer.encode, [text], text, treatment)
         return TextRow([text], [ids], self._aligner, treatment)
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
@@ -126,11 +137,7 @@ class BpeEngine:
 
     def ids(self, texts: list[str], treatment: Treatment) -> list[list[int]]:
         """Return the ids of each text."""
-        self._check(texts, treatment)
-        try:
-            return self._tokenizer.encode_batch(texts, treatment)
-        except UnknownTokenError:
-            raise CallFallbackError(_NO_TOKEN) from None
+        return self._encoded(self._tokenizer.encode_batch, texts, texts, treatment)
 
     def ids_and_spans(
         self, texts: list[str], treatment: Treatment
@@ -148,11 +155,7 @@ class BpeEngine:
 
     def arrays(self, texts: list[str], treatment: Treatment) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and where those of each text begin, as arrays."""
-        self._check(texts, treatment)
-        try:
-            return self._tokenizer.encode_batch_array(texts, treatment)
-        except UnknownTokenError:
-            raise CallFallbackError(_NO_TOKEN) from None
+        return self._encoded(self._tokenizer.encode_batch_array, texts, texts, treatment)
 
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
         """Return the row of a pre-tokenized sequence."""
@@ -178,10 +181,7 @@ class BpeEngine:
         """Return the window of one row or a pair, truncated and with its template."""
         if truncation is None and len(rows) == 1 and self.is_simple:
             return self._processor.around(rows[0], add_special_tokens)
-        windows = [
-            Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())
-            for index, row in enumerate(rows)
-        ]
+        windows = [Window((Part(row, 0, len(row.ids), index),)) for index, row in enumerate(rows)]
         if truncation is not None:
             added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
             windows = truncate(windows, truncation, added)

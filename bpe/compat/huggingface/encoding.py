@@ -20,7 +20,7 @@ from typing import Any
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.rows import ListedRow
-from bpe.compat.huggingface.windows import Fixed, Slice, Window
+from bpe.compat.huggingface.windows import Part, Window
 
 MAX_WORD = (1 << 32) - 1
 """The largest number of a word in tokenizers."""
@@ -348,20 +348,15 @@ def real_arguments(value: Any) -> Any:
 
 def _window_of(state: dict[str, Any]) -> Window:
     """Return the window with the values of a real encoding."""
-    ids, tokens = state["ids"], state["tokens"]
-    row = ListedRow(ids, tokens, list(map(tuple, state["offsets"])), state["words"])
+    ids = state["ids"]
+    row = ListedRow(ids, state["tokens"], list(map(tuple, state["offsets"])), state["words"])
     kinds = list(
-        zip(state["type_ids"], state["special_tokens_mask"], state["attention_mask"], strict=True)
+        zip(state["type_ids"], state["attention_mask"], state["special_tokens_mask"], strict=True)
     )
-    parts: list[Fixed | Slice] = []
-    for (type_id, is_fixed, attention), run in groupby(range(len(ids)), key=kinds.__getitem__):
+    parts = []
+    for kind, run in groupby(range(len(ids)), key=kinds.__getitem__):
         start, *rest = run
-        stop = start + 1 + len(rest)
-        parts.append(
-            Fixed(tuple(ids[start:stop]), tuple(tokens[start:stop]), type_id, attention)
-            if is_fixed
-            else Slice(row, start, stop, type_id)
-        )
+        parts.append(Part(row, start, start + 1 + len(rest), *kind))
     ranges = {
         int(sequence): (range["start"], range["end"])
         for sequence, range in state["sequence_ranges"].items()

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.windows import Fixed, Slice, Window, WindowPart, merge
+from bpe.compat.huggingface.windows import Part, Window, fixed, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.formats.post_processor import entries, kind_of, read_trims, text_and_id
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     type_id: int
 
 
-Template: TypeAlias = tuple["Fixed | Place", ...]
+Template: TypeAlias = tuple["Part | Place", ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PostProcessor:
 
     def added(self, is_pair: bool) -> int:
         """Return how many ids the template adds."""
-        return sum(len(part.ids) for part in self.template(is_pair) if isinstance(part, Fixed))
+        return sum(part.size for part in self.template(is_pair) if isinstance(part, Part))
 
     def around(self, row: Row, add_special_tokens: bool) -> Window:
         """Return the result of `process` for a row that is not truncated.
@@ -60,29 +60,25 @@ class PostProcessor:
         before, place, after = self.single_parts
         if not add_special_tokens:
             before = after = ()
-        size = len(row.ids)
-        parts: tuple[WindowPart, ...] = ()
-        if size:
-            parts = (Slice(row, 0, size, place.type_id, self.trims, self.adds_space),)
-        start = sum(len(part.ids) for part in before)
+        start, size = sum(part.size for part in before), len(row.ids)
         ranges = {0: (start, start + size)} if self.numbers_sequences else {}
-        return Window((*before, *parts, *after), ranges)
+        return Window((*before, Part(row, 0, size, place.type_id), *after), ranges)
 
     @cached_property
-    def single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+    def single_parts(self) -> tuple[tuple[Part, ...], Place, tuple[Part, ...]]:
         """The template of one sequence: the parts before it, its place, the parts after it.
 
         The template must have the sequence exactly once.
         """
-        fixed: tuple[list[Fixed], list[Fixed]] = [], []
+        sides: tuple[list[Part], list[Part]] = [], []
         places = []
         for part in self.single:
             if isinstance(part, Place):
                 places.append(part)
             else:
-                fixed[len(places)].append(part)
+                sides[len(places)].append(part)
         [place] = places
-        return tuple(fixed[0]), place, tuple(fixed[1])
+        return tuple(sides[0]), place, tuple(sides[1])
 
     def process(self, windows: list[Window], add_special_tokens: bool) -> Window:
         """Return one window: one or two truncated sequences in their template."""
@@ -92,8 +88,6 @@ class PostProcessor:
             window.set_sequence(index)
             for overflowing in window.overflowing if self.numbers_sequences else ():
                 overflowing.set_sequence(index)
-        if self.trims:
-            windows = [window.trimmed(self.adds_space) for window in windows]
         template = self.template(len(windows) == 2)
         if not add_special_tokens:
             template = tuple(part for part in template if isinstance(part, Place))
@@ -101,7 +95,7 @@ class PostProcessor:
             return self._wrapped(windows, template)
         return merge(
             Window((part,))
-            if isinstance(part, Fixed)
+            if isinstance(part, Part)
             else windows[part.sequence].with_type(part.type_id)
             for part in template
         )
@@ -135,8 +129,8 @@ def _around(template: Template, index: int) -> tuple[list[Window], Place, list[W
     assert isinstance(place, Place)
     start = 0 if index == 0 else places[0] + 2
     end = at + 2 if index == 0 else len(template)
-    fixed = [Window((part,)) if isinstance(part, Fixed) else Window() for part in template]
-    return fixed[start:at], place, fixed[at + 1 : end]
+    parts = [Window((part,)) if isinstance(part, Part) else Window() for part in template]
+    return parts[start:at], place, parts[at + 1 : end]
 
 
 def read(post_processor: Value) -> PostProcessor:
@@ -164,7 +158,7 @@ def read(post_processor: Value) -> PostProcessor:
     return replace(result or PostProcessor(), trims=bool(trims), adds_space=any(trims))
 
 
-def _around_each(cls: Fixed, sep: Fixed, kind: str) -> PostProcessor:
+def _around_each(cls: Part, sep: Part, kind: str) -> PostProcessor:
     """Return a BertProcessing or RobertaProcessing."""
     single = cls, Place(0, 0), sep
     if kind == "BertProcessing":
@@ -174,23 +168,23 @@ def _around_each(cls: Fixed, sep: Fixed, kind: str) -> PostProcessor:
     return PostProcessor(single, pair, wraps_overflow=True, overflow_type=0)
 
 
-def _token(pair: Value) -> Fixed:
+def _token(pair: Value) -> Part:
     text, id = text_and_id(pair)
-    return Fixed((id.number(),), (text.text(),), 0)
+    return fixed([id.number()], [text.text()], 0)
 
 
 def _template(processor: Value, name: str, count: int) -> Template:
-    parts: list[Fixed | Place] = []
+    parts: list[Part | Place] = []
     for entry, token in entries(processor, name):
         if token is None:
             index = ("A", "B").index(_name(entry["Sequence"]["id"], count))
             parts.append(Place(index, entry["Sequence"]["type_id"].number()))
             continue
-        ids = tuple(id.number() for id in token["ids"].items())
-        texts = tuple(text.text() for text in token["tokens"].items())
+        ids = [id.number() for id in token["ids"].items()]
+        texts = [text.text() for text in token["tokens"].items()]
         if len(ids) != len(texts):
             raise token.malformed("as many ids as tokens")
-        parts.append(Fixed(ids, texts, entry["SpecialToken"]["type_id"].number()))
+        parts.append(fixed(ids, texts, entry["SpecialToken"]["type_id"].number()))
     return tuple(parts)
 
 

@@ -17,9 +17,9 @@ class ListedRow(NamedTuple):
     spans: list[Span]
     words: list[int | None]
 
-    def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
-        """Return `spans[start:stop]` without white space at both ends of tokens; see `trim`."""
-        return trim(self.tokens[start:stop], self.spans[start:stop], adds_space)
+    def spans_of(self, start: int, stop: int) -> list[Span]:
+        """Return the spans of the ids `start` to `stop`."""
+        return self.spans[start:stop]
 
 
 class TextRow:
@@ -52,8 +52,7 @@ class TextRow:
         return tokens
 
     @cached_property
-    def spans(self) -> list[Span]:
-        """The span of each id."""
+    def _spans(self) -> list[Span]:
         spans = self._fast_spans(False)
         return (
             [span for each in self._alignments for span in each.spans] if spans is None else spans
@@ -66,16 +65,22 @@ class TextRow:
             return self._alignments[0].words
         return [word for word, size in enumerate(self._sizes) for _ in range(size)]
 
-    def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
-        """Return `spans[start:stop]` without white space at both ends of tokens; see `trim`."""
+    def spans_of(self, start: int, stop: int) -> list[Span]:
+        """Return the spans of the ids `start` to `stop`, as the post-processor leaves them.
+
+        It may remove the white space at both ends of each token; see `trim`.
+        """
+        aligner = self._aligner
+        if not aligner.trims:
+            return self._spans[start:stop]
         trimmed = self._trimmed
         if trimmed is None:
-            return trim(self.tokens[start:stop], self.spans[start:stop], adds_space)
+            return trim(self.tokens[start:stop], self._spans[start:stop], aligner.adds_space)
         spans = trimmed[start:stop]
         # C++ has trimmed the token `start` as one within the text. If it is the first token of a
         # window, a single leading space stays.
-        if adds_space and 0 < start < stop:
-            spans[0] = self._aligner.trim_first(self.ids[start], self.spans[start])
+        if aligner.adds_space and 0 < start < stop:
+            spans[0] = aligner.trim_first(self.ids[start], self._spans[start])
         return spans
 
     @cached_property

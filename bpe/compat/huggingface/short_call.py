@@ -87,9 +87,8 @@ class ShortCall:
                 real.encode_special_tokens = split
             treatment: Treatment = "text" if split else "allow"
             batch = Batch(engine, texts, treatment, adds_special_tokens, truncation, padding)
-            encodings, keys = batch.encodings(), _keys(tok.model_input_names, options)
             view = batch.lists if tensors is None else batch.arrays
-            data: Any = view(keys, encodings)
+            data: Any = view(_keys(tok.model_input_names, options))
         except CallFallbackError:
             return None
         if data is None:
@@ -105,7 +104,7 @@ class ShortCall:
             # For one text, transformers unpacks each list but that of "length".
             data = {key: value if key == "length" else value[0] for key, value in data.items()}
         state.served += 1
-        return self._classes.result(data, encodings)
+        return self._classes.result(data, batch.encodings())
 
     def _lengths(
         self, tok: Any, real: Any, options: dict[str, Any]

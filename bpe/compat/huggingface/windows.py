@@ -6,13 +6,13 @@ the overflow keep the type ids that they had before the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION
-from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.rows import ListedRow, Row
 from bpe.types import Direction as Direction
 from bpe.types import Padding as Padding
 from bpe.types import Truncation as Truncation
@@ -28,98 +28,36 @@ def checked(truncation: Truncation) -> Truncation:
     return truncation
 
 
-class Fixed(NamedTuple):
-    """Tokens of a template or of padding."""
-
-    ids: tuple[int, ...]
-    tokens: tuple[str, ...]
-    type_id: int
-    attention: int = 1
-    is_special: int = 1
-
-    @property
-    def size(self) -> int:
-        """The number of ids."""
-        return len(self.ids)
-
-    @property
-    def spans(self) -> list[Span]:
-        """The span of each id, which is empty."""
-        return [(0, 0)] * self.size
-
-    @property
-    def words(self) -> list[int | None]:
-        """The number of the word of each id, which is none."""
-        return [None] * self.size
-
-    def with_type(self, type_id: int) -> Fixed:
-        """Return the tokens themselves, which keep their type."""
-        return self
-
-    def trimmed(self, adds_space: bool) -> Fixed:
-        """Return the tokens themselves, which have no spans to trim."""
-        return self
-
-    def cut(self, start: int, stop: int) -> Fixed:
-        """Return the tokens `start` to `stop`."""
-        return self._replace(ids=self.ids[start:stop], tokens=self.tokens[start:stop])
-
-
-class Slice(NamedTuple):
-    """The ids row.ids[start:stop]."""
+class Part(NamedTuple):
+    """The ids row.ids[start:stop]: those of a sequence, of a template, or of padding."""
 
     row: Row
     start: int
     stop: int
     type_id: int
-    trims: bool = False
-    """True if offsets exclude white space at both ends of a token."""
-    adds_space: bool = False
-    """True if the first token keeps one leading space, which the pre-tokenizer may have added."""
     attention: int = 1
+    """0 for padding, 1 for all other ids."""
     is_special: int = 0
+    """1 for tokens of a template and for padding, 0 for the ids of a sequence."""
 
     @property
     def size(self) -> int:
         """The number of ids."""
         return self.stop - self.start
 
-    @property
-    def ids(self) -> list[int]:
-        """The ids."""
-        return self.row.ids[self.start : self.stop]
-
-    @property
-    def tokens(self) -> list[str]:
-        """The token of each id."""
-        return self.row.tokens[self.start : self.stop]
-
-    @property
-    def spans(self) -> list[Span]:
-        """The span of each id in its text."""
-        if self.trims:
-            return self.row.trimmed(self.start, self.stop, self.adds_space)
-        return self.row.spans[self.start : self.stop]
-
-    @property
-    def words(self) -> list[int | None]:
-        """The number of the word of each id."""
-        return self.row.words[self.start : self.stop]
-
-    def with_type(self, type_id: int) -> Slice:
-        """Return the ids with another type."""
-        return self._replace(type_id=type_id)
-
-    def trimmed(self, adds_space: bool) -> Slice:
-        """Return the ids with trimmed spans; `align.trim` explains `adds_space`."""
-        return self._replace(trims=True, adds_space=adds_space)
-
-    def cut(self, start: int, stop: int) -> Slice:
-        """Return the tokens `start` to `stop`."""
-        return self._replace(start=self.start + start, stop=self.start + stop)
+    def values(self, name: str) -> list[Any]:
+        """Return the `ids`, `tokens`, `spans` or `words` of the part, in a new list."""
+        if name == "spans":
+            return self.row.spans_of(self.start, self.stop)
+        values: list[Any] = getattr(self.row, name)[self.start : self.stop]
+        return values
 
 
-WindowPart: TypeAlias = Fixed | Slice
+def fixed(ids: list[int], tokens: list[str], type_id: int, attention: int = 1) -> Part:
+    """Return tokens of a template or of padding, with empty spans."""
+    size = len(ids)
+    row = ListedRow(ids, tokens, [(0, 0)] * size, [None] * size)
+    return Part(row, 0, size, type_id, attention, is_special=1)
 
 
 class Window:
@@ -129,7 +67,7 @@ class Window:
 
     def __init__(
         self,
-        parts: tuple[WindowPart, ...] = (),
+        parts: tuple[Part, ...] = (),
         ranges: dict[int, Span] | None = None,
         overflowing: Iterable[Window] = (),
     ) -> None:
@@ -144,7 +82,7 @@ class Window:
         """Return the `ids`, `tokens`, `spans` or `words` of all parts, in a new list."""
         values: list[Any] = []
         for part in self.parts:
-            values += getattr(part, name)
+            values += part.values(name)
         return values
 
     def of_each_part(self, name: str) -> list[int]:
@@ -156,14 +94,8 @@ class Window:
 
     def with_type(self, type_id: int) -> Window:
         """Return the window with another type for its sequence; its overflow keeps the type."""
-        parts = tuple(part.with_type(type_id) for part in self.parts)
-        return Window(parts, self.ranges, self.overflowing)
-
-    def trimmed(self, adds_space: bool) -> Window:
-        """Return the window and its overflow with trimmed spans."""
-        parts = tuple(part.trimmed(adds_space) for part in self.parts)
-        overflowing = [window.trimmed(adds_space) for window in self.overflowing]
-        return Window(parts, self.ranges, overflowing)
+        parts = (part if part.is_special else part._replace(type_id=type_id) for part in self.parts)
+        return Window(tuple(parts), self.ranges, self.overflowing)
 
     def set_sequence(self, sequence: int) -> None:
         """Make the whole window the range of a sequence."""
@@ -173,44 +105,30 @@ class Window:
         """Return the range of a sequence; the whole window if it has no such sequence."""
         return self.ranges.get(sequence) or (0, len(self))
 
-    def _cut(self, start: int, stop: int) -> tuple[WindowPart, ...]:
+    def _cut(self, start: int, stop: int) -> tuple[Part, ...]:
         """Return the parts of the ids `start` to `stop`."""
-        parts: list[WindowPart] = []
+        parts: list[Part] = []
         at = 0
         for part in self.parts:
             size = part.size
             first, last = max(start - at, 0), min(stop - at, size)
             if first < last:
-                parts.append(part.cut(first, last))
+                parts.append(part._replace(start=part.start + first, stop=part.start + last))
             at += size
         return tuple(parts)
 
     def truncated(self, max_length: int, stride: int, direction: Direction) -> Window:
         """Return the first window of up to `max_length` ids; later windows become its overflow.
 
-        Consecutive windows share `stride` ids. With the direction "left", the first window is at
-        the end. If `max_length` is 0, the first window is empty, and this window is its overflow.
+        If `max_length` is 0, the first window is empty, and this window is its overflow.
         """
         size = len(self)
         if max_length >= size:
             return self
         if max_length == 0:
             return Window(overflowing=[self])
-        if stride >= max_length:
-            raise CallFallbackError("a stride that is not less than the maximal length")
-        windows = []
-        step = max_length - stride
-        if direction == "right":
-            for start in range(0, size, step):
-                windows.append((start, min(start + max_length, size)))
-                if windows[-1][1] == size:
-                    break
-        else:
-            for stop in range(size, 0, -step):
-                windows.append((max(stop - max_length, 0), stop))
-                if windows[-1][0] == 0:
-                    break
-        first, *rest = (Window(self._cut(start, stop)) for start, stop in windows)
+        ranges = window_ranges(size, max_length, stride, direction)
+        first, *rest = (Window(self._cut(start, stop)) for start, stop in ranges)
         first.overflowing = rest
         return first
 
@@ -221,12 +139,8 @@ class Window:
             overflowing.append(own.merged_with(other))
             overflowing += [own.merged_with(theirs) for theirs in other.overflowing]
         overflowing += [self.merged_with(theirs) for theirs in other.overflowing]
-        size = len(self)
-        shifted = {
-            sequence: (start + size, stop + size)
-            for sequence, (start, stop) in other.ranges.items()
-        }
-        return Window(self.parts + other.parts, self.ranges | shifted, overflowing)
+        ranges = self.ranges | _shifted(other.ranges, len(self))
+        return Window(self.parts + other.parts, ranges, overflowing)
 
     def padded(self, length: int, padding: Padding) -> Window:
         """Return the window, and its overflow, padded to `length` ids."""
@@ -234,16 +148,29 @@ class Window:
         missing = length - len(self)
         if missing <= 0:
             return Window(self.parts, self.ranges, overflowing)
-        pad = Fixed(
-            (padding.pad_id,) * missing, (padding.pad_token,) * missing, padding.pad_type_id, 0
-        )
+        ids, tokens = [padding.pad_id] * missing, [padding.pad_token] * missing
+        pad = fixed(ids, tokens, padding.pad_type_id, attention=0)
         if padding.direction == "right":
             return Window((*self.parts, pad), self.ranges, overflowing)
-        ranges = {
-            sequence: (start + missing, stop + missing)
-            for sequence, (start, stop) in self.ranges.items()
-        }
-        return Window((pad, *self.parts), ranges, overflowing)
+        return Window((pad, *self.parts), _shifted(self.ranges, missing), overflowing)
+
+
+def window_ranges(size: int, max_length: int, stride: int, direction: Direction) -> Iterator[Span]:
+    """Yield the range of each window of up to `max_length` of `size` ids.
+
+    Consecutive windows share `stride` ids. With the direction "left", the first window is at the
+    end.
+    """
+    if stride >= max_length:
+        raise CallFallbackError("a stride that is not less than the maximal length")
+    for start in range(0, size - stride, max_length - stride):
+        stop = min(start + max_length, size)
+        yield (start, stop) if direction == "right" else (size - stop, size - start)
+
+
+def _shifted(ranges: dict[int, Span], size: int) -> dict[int, Span]:
+    """Return the ranges of sequences after `size` more ids."""
+    return {number: (start + size, stop + size) for number, (start, stop) in ranges.items()}
 
 
 def pad(windows: list[Window], padding: Padding) -> list[Window]:
