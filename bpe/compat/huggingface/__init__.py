@@ -39,9 +39,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import WHY_NOT
-from bpe.compat.huggingface.serving_engine import ServingEngine
+from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 
 # Tools that read the code without running it take the last definition of a name.
 if not TYPE_CHECKING and WHY_NOT:

@@ -10,7 +10,7 @@ import numpy as np
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding
-from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import (
     MAX_LENGTH,
     Padding,

@@ -11,10 +11,10 @@ from bpe.compat.huggingface import internals
 from bpe.compat.huggingface.align import Aligner, Span
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
-from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
 from bpe.compat.huggingface.rows import Row, TextRow
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import Part, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError

@@ -12,9 +12,9 @@ import numpy as np
 from bpe import Tokenizer
 from bpe.byte_level import to_bytes
 from bpe.compat.huggingface import internals
-from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import VERSION
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnknownTokenError
 

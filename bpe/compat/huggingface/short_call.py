@@ -11,7 +11,7 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.batch import Batch
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding
-from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.state import KEY
 from bpe.compat.huggingface.transformers_classes import TransformersClasses
 from bpe.compat.huggingface.windows import Padding, Truncation, checked

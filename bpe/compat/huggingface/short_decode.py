@@ -8,7 +8,7 @@ from weakref import WeakSet
 import numpy as np
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.transformers_classes import TransformersClasses
 
 _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"

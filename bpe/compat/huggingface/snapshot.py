@@ -1,9 +1,18 @@
-"""Tell whether a real tokenizer has changed, without serializing it."""
+"""Tell whether a real tokenizer has changed, without serializing it.
+
+A tokenizer shares its components (a normalizer, a pre-tokenizer, a model or so) with the objects
+that a caller got from it, or gave to it. So a component may change without notice of the tokenizer;
+`listen` reports that some component has changed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from bpe.compat.huggingface.real import COMPONENTS as CLASSES
+from bpe.compat.huggingface.real import SEQUENCES
 from bpe.formats.tokenizer_config import FLAGS
 
 COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -56,3 +65,24 @@ def snapshot(real: Any) -> Any:
         [token.id for token in merged],
         replaced_methods(real),
     )
+
+
+def listen(listener: Callable[[], None]) -> None:
+    """Call `listener` after each change of any component, in the whole process from now on."""
+    for owner in CLASSES:
+        owner.__setattr__ = _reporting(owner.__setattr__, listener)
+    for owner in SEQUENCES:
+        owner.__setitem__ = _reporting(owner.__setitem__, listener)
+
+
+def _reporting(method: Callable[..., Any], listener: Callable[[], None]) -> Callable[..., Any]:
+    """Return a method that calls `method`, and then `listener`."""
+
+    @wraps(method)
+    def change(self: Any, *args: Any) -> Any:
+        try:
+            return method(self, *args)
+        finally:
+            listener()
+
+    return change

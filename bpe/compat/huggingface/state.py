@@ -13,14 +13,13 @@ from typing import Any
 from weakref import WeakSet, WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
-from bpe.compat.huggingface import component_changes, settings
+from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.building import build, build_again
-from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION
-from bpe.compat.huggingface.serving_engine import ServingEngine
-from bpe.compat.huggingface.snapshot import replaced_methods, snapshot
+from bpe.compat.huggingface.serving import FallbackError, ServingEngine
+from bpe.compat.huggingface.snapshot import listen, replaced_methods, snapshot
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
@@ -205,7 +204,7 @@ def recheck_all() -> None:
         state.recheck()
 
 
-component_changes.listen(recheck_all)
+listen(recheck_all)
 
 
 def is_tested() -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 from weakref import ref
 
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
-from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.snapshot import COMPONENTS
 from bpe.compat.huggingface.state import (
     OURS,
@@ -105,11 +106,7 @@ class Tokenizer(metaclass=_PassesFor):
         def encode(engine: BpeEngine) -> Encoding:
             _check_flags(is_pretokenized, add_special_tokens)
             parts = (sequence,) if pair is None else (sequence, pair)
-            if is_pretokenized and not all(map(_is_words, parts)):
-                raise CallFallbackError("a pre-tokenized input that is not a list of str")
-            treatment = _treatment(self._real)
-            make = engine.words_row if is_pretokenized else engine.row
-            rows = tuple([make(part, treatment) for part in parts])
+            rows = tuple(_rows(engine, self._real, parts, is_pretokenized))
             return _encodings(engine, self._real, [rows], add_special_tokens)[0]
 
         args = sequence, pair, is_pretokenized, add_special_tokens
@@ -123,12 +120,10 @@ class Tokenizer(metaclass=_PassesFor):
         def encode(engine: BpeEngine) -> list[Encoding]:
             _check_flags(is_pretokenized, add_special_tokens)
             _check_batch(input)
-            treatment = _treatment(self._real)
-            if is_pretokenized:
-                rows = [_words_rows(engine, item, treatment) for item in input]
-            else:
-                rows = _text_rows(engine, input, treatment)
-            return _encodings(engine, self._real, rows, add_special_tokens)
+            inputs = [_parts(item, is_pretokenized) for item in input]
+            rows = iter(_rows(engine, self._real, list(chain(*inputs)), is_pretokenized))
+            grouped = [tuple(islice(rows, len(parts))) for parts in inputs]
+            return _encodings(engine, self._real, grouped, add_special_tokens)
 
         args = input, is_pretokenized, add_special_tokens
         return self._answer(encode, "encode_batch", *args)  # type: ignore[no-any-return]
@@ -283,11 +278,6 @@ def _check_batch(batch: Any) -> None:
         raise CallFallbackError("a batch that is not a list")
 
 
-def _treatment(real: Any) -> Treatment:
-    """Return "text" if special tokens in a text are ordinary text, "allow" if they get their id."""
-    return "text" if real.encode_special_tokens else "allow"
-
-
 def _encodings(
     engine: BpeEngine, real: Any, inputs: list[tuple[Row, ...]], add_special_tokens: bool
 ) -> list[Encoding]:
@@ -302,32 +292,27 @@ def _encodings(
     return [Encoding.of(window) for window in windows]
 
 
-def _text_rows(engine: BpeEngine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
-    """Return the rows of each input, a text or a pair of texts."""
-    texts: list[str] = []
-    sizes = []
-    for input in inputs:
-        if isinstance(input, str):
-            texts.append(input)
-            sizes.append(1)
-        elif type(input) in (tuple, list) and len(input) == 2:
-            texts += input
-            sizes.append(2)
-        else:
-            raise CallFallbackError("an input that is neither a str nor a pair of str")
-    rows = iter(engine.rows(texts, treatment))
-    return [tuple(next(rows) for _ in range(size)) for size in sizes]
+def _parts(input: Any, is_pretokenized: bool) -> Sequence[Any]:
+    """Return the sequences of an input of a batch: one or two."""
+    if _is_words(input) if is_pretokenized else isinstance(input, str):
+        return (input,)
+    if type(input) not in (tuple, list) or len(input) != 2:
+        raise CallFallbackError("an input that is neither a sequence nor a pair")
+    return input  # type: ignore[no-any-return]
 
 
-def _words_rows(engine: BpeEngine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
-    """Return the rows of a pre-tokenized input: a sequence of words, or a pair of them."""
-    if _is_words(input):
-        return (engine.words_row(input, treatment),)
-    if type(input) in (list, tuple) and len(input) == 2 and all(map(_is_words, input)):
-        return tuple([engine.words_row(part, treatment) for part in input])
-    raise CallFallbackError(
-        "a pre-tokenized input that is not a list of str, nor a pair of such lists"
-    )
+def _rows(engine: BpeEngine, real: Any, parts: Sequence[Any], is_pretokenized: bool) -> list[Row]:
+    """Return the row of each sequence: a text, or a list of words.
+
+    Special tokens in a text are ordinary text if `real` encodes special tokens.
+    """
+    treatment: Treatment = "text" if real.encode_special_tokens else "allow"
+    if not is_pretokenized:
+        one = len(parts) == 1
+        return [engine.row(parts[0], treatment)] if one else engine.rows([*parts], treatment)
+    if not all(map(_is_words, parts)):
+        raise CallFallbackError("a pre-tokenized input that is not a list of str")
+    return [engine.words_row(part, treatment) for part in parts]
 
 
 def _is_words(part: Any) -> bool:

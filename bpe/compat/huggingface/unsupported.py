@@ -14,9 +14,8 @@ from typing import Any
 import tokenizers
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import WHY_NOT
-from bpe.compat.huggingface.serving_engine import ServingEngine
+from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 
 
 def patch(strict: bool = False, check: float = 0.0) -> None:

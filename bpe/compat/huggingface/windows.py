@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from bpe.compat.huggingface.align import Span
-from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION
 from bpe.compat.huggingface.rows import ListedRow, Row
+from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.types import Direction as Direction
 from bpe.types import Padding as Padding
 from bpe.types import Truncation as Truncation

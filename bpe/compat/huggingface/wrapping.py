@@ -6,7 +6,7 @@ from typing import Any
 
 from bpe.compat.huggingface import settings, short_methods
 from bpe.compat.huggingface.real import RealTokenizer
-from bpe.compat.huggingface.serving_engine import ServingEngine
+from bpe.compat.huggingface.serving import ServingEngine
 from bpe.compat.huggingface.state import state_of
 from bpe.compat.huggingface.tokenizer import Tokenizer
 

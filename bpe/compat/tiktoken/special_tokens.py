@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Literal, TypeAlias
 
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
@@ -98,20 +99,9 @@ def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
     for token in tokens:
         groups.setdefault(token[0], []).append(token)
     return [
-        (_common_start(group), sorted({len(token) for token in group}, reverse=True))
+        (commonprefix(group), sorted({len(token) for token in group}, reverse=True))  # noqa: RUF071
         for group in groups.values()
     ]
-
-
-def _common_start(tokens: Collection[str]) -> str:
-    """Return the longest common prefix of `tokens`."""
-    # In sorted order, all tokens are between the first and the last one. So the common prefix of
-    # these two is the common prefix of all.
-    first, last = min(tokens), max(tokens)
-    same = 0
-    while first[same : same + 1] == last[same : same + 1] != "":
-        same += 1
-    return first[:same]
 
 
 def _check_names(argument: str, names: Collection[object]) -> None:

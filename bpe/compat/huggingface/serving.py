@@ -1,8 +1,16 @@
-"""Define ServingEngine, which says which library serves a tokenizer."""
+"""Say which library serves a tokenizer, and why a call or a tokenizer is not served by bpe."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+
+class FallbackError(RuntimeError):
+    """Raised with `patch(strict=True)` for a call or a tokenizer that bpe does not serve."""
+
+
+class CallFallbackError(Exception):
+    """The reason why the real tokenizer must serve a call; never leaves this package."""
 
 
 class ServingEngine(NamedTuple):
