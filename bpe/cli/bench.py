@@ -13,13 +13,14 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import median
+from typing import Annotated
 
 import click
 
 from bpe.cli.bench_peers import PEERS, Encode, Subject, reason
 from bpe.cli.vocabulary import load, vocabulary_options
 from pretok.cli.input import read_text
-from pretok.cli.options import backend_option
+from pretok.cli.options import BACKEND, options_of
 from pretok.cli.output import one_line, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -36,35 +37,24 @@ RAYON = "RAYON_NUM_THREADS"
 Contender = Callable[[], Encode]
 """Makes an encoder with empty caches."""
 HEADER = f"{'':15} {'COLD':>12} {'WARM':>12} {'RATIO, COLD':>12} {'RATIO, WARM':>12}\n"
+HELPS = {
+    "--peer": "Measure only this peer. Repeat for more.  [default: all installed]",
+    "--rounds": "How many times each side encodes each text.",
+    "--cpu-time": "Measure CPU time, not elapsed time. For a busy machine.",
+}
 
 
 @click.command("bench")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @vocabulary_options
-@click.option(
-    "--peer",
-    "names",
-    multiple=True,
-    type=click.Choice(list(PEERS)),
-    help="Measure only this peer. Repeat for more.  [default: all installed]",
-)
-@click.option(
-    "--rounds",
-    default=5,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="How many times each side encodes each text.",
-)
-@click.option(
-    "--cpu-time", is_flag=True, help="Measure CPU time, not elapsed time. For a busy machine."
-)
-@backend_option
+@options_of(HELPS | BACKEND)
 def bench_command(
+    *,
     files: tuple[str, ...],
     vocab: str,
     preset: Preset | None,
-    names: tuple[str, ...],
-    rounds: int,
+    peer: Annotated[tuple[str, ...], click.Choice(list(PEERS))],
+    rounds: Annotated[int, click.IntRange(1, 1000)] = 5,
     cpu_time: bool,
     backend: BackendName | None,
 ) -> None:
@@ -90,7 +80,7 @@ def bench_command(
             size = len(text.encode())
             write([f"{one_line(file)}: {size:,} bytes, {tokenizer.backend} backend\n"])
             texts = [text[at : at + DOCUMENT] for at in range(0, len(text), DOCUMENT)]
-            contenders, absent = _contenders(subject, texts, names or tuple(PEERS))
+            contenders, absent = _contenders(subject, texts, peer or tuple(PEERS))
             write(_table(_rounds(contenders, texts, rounds, clock), size))
             news = absent.items() - known
             write(f"{peer} is left out: {one_line(why)}\n" for peer, why in sorted(news))

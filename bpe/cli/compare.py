@@ -13,12 +13,12 @@ from pathlib import Path
 import click
 
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import complete_vocabulary, load, split_option
+from bpe.cli.vocabulary import ON_BINARY, SPLIT, complete_vocabulary, load
 from bpe.encoding.utf8 import ESCAPE
 from bpe.plots import draw_comparison
 from bpe.statistics import Comparison, compare
 from pretok.cli.input import read_text
-from pretok.cli.options import backend_option
+from pretok.cli.options import backend_option, options_of
 from pretok.cli.output import one_line, pad, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -40,9 +40,7 @@ MIN_NAME = 10
     metavar="FILE",
     help="Encode this text; '-' is standard input. Repeat for more.",
 )
-@split_option
-@click.option("--binary", is_flag=True, help="Accept any bytes in --on, not only UTF-8 text.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@options_of(SPLIT | ON_BINARY | {"--json as_json": "Print JSON instead of tables."})
 @picture_option("--plot", "the numbers")
 @backend_option
 def compare_command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -14,35 +14,33 @@ import bpe
 from bpe.cli.ids import IdsPart, binary_ids, decimal_ids
 from bpe.cli.vocabulary import load, vocabulary_options
 from pretok.cli.input import open_bytes
-from pretok.cli.options import backend_option, file_argument, format_option
+from pretok.cli.options import backend_option, file_argument, format_option, options_of
 from pretok.cli.output import write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 # The binary formats of ids.
 NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+HELPS = {
+    "--skip-special": "Omit special tokens.",
+    "--errors": "Bytes that are not UTF-8: keep them, replace them by U+FFFD, or fail.",
+    "--lines": "Decode each line of ids to a line of text.",
+    "--ids IDS": "Decode these ids instead of FILE.",
+}
 
 
 @click.command("decode")
 @vocabulary_options
-@click.option("--skip-special", is_flag=True, help="Omit special tokens.")
-@click.option(
-    "--errors",
-    type=click.Choice(["keep", "replace", "strict"]),
-    default="keep",
-    show_default=True,
-    help="Bytes that are not UTF-8: keep them, replace them by U+FFFD, or fail.",
-)
-@click.option("--lines", is_flag=True, help="Decode each line of ids to a line of text.")
+@options_of(HELPS)
 @file_argument
-@click.option("--ids", metavar="IDS", help="Decode these ids instead of FILE.")
 @format_option("ids", *NUMBERS)
 @backend_option
 def decode_command(
+    *,
     vocab: str,
     preset: Preset | None,
     skip_special: bool,
-    errors: str,
+    errors: Literal["keep", "replace", "strict"] = "keep",
     lines: bool,
     file: str | None,
     ids: str | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import click
 
@@ -12,7 +13,13 @@ from bpe.hub.fetch import fetch
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED
 from pretok.cli.completion import starting_with
+from pretok.cli.options import options_of
 from pretok.cli.output import one_line, write
+
+HELPS = {
+    "--folder DIR": "The target folder.  [default: the cache in which all commands look]",
+    "--list is_list": "List the vocabularies, and which are on this machine.",
+}
 
 
 @click.command("fetch")
@@ -21,16 +28,12 @@ from pretok.cli.output import one_line, write
     required=False,
     shell_complete=lambda ctx, param, incomplete: starting_with(PUBLISHED, incomplete),
 )
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The target folder.  [default: the cache in which all commands look]",
-)
-@click.option(
-    "--list", "is_list", is_flag=True, help="List the vocabularies, and which are on this machine."
-)
-def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
+@options_of(HELPS)
+def fetch_command(
+    name: str | None,
+    folder: Annotated[Path | None, click.Path(path_type=Path, file_okay=False)],
+    is_list: bool,
+) -> None:
     """Download the vocabulary NAME, check its sha256, and print the path of its file.
 
     A file that exists with this sha256 is not downloaded again. No other command uses the network.

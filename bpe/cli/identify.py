@@ -15,7 +15,7 @@ from bpe.errors import VocabularyError
 from bpe.formats.format import Source
 from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import read_text, shown_path
-from pretok.cli.options import ESCAPES, color_option, format_option
+from pretok.cli.options import ESCAPES, color_option, format_option, options_of
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
 from pretok.errors import (
     UnknownPatternError,
@@ -29,7 +29,7 @@ from pretok.patterns.differences import ENGINE_NAMES
 from pretok.patterns.lookup import same_split
 from pretok.patterns.recognize import from_pattern
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import ENGINES, Engine, Preset
+from pretok.preset import Engine, Preset
 from pretok.registry import find as find_preset
 from pretok.stage import Stage
 
@@ -57,12 +57,12 @@ class Identified(NamedTuple):
 
 @click.command("identify", epilog=ESCAPES, short_help="Say which preset something is.")
 @click.argument("what")
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    help="WHAT is a pattern, as this engine reads it.  [default for a pattern: hf]",
+@options_of(
+    {
+        "--engine": "WHAT is a pattern, as this engine reads it.  [default for a pattern: hf]",
+        "--against FILE": "Compare with the real engine on this text.",
+    }
 )
-@click.option("--against", metavar="FILE", help="Compare with the real engine on this text.")
 @format_option("text", "json")
 @color_option
 def identify_command(

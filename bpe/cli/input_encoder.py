@@ -14,29 +14,16 @@ from bpe.cli.text_options import field_option, include_option, input_files, is_t
 from bpe.cli.vocabulary import load, special_argument, vocabulary_options
 from bpe.encoding.utf8 import ESCAPE
 from bpe.training.corpus import texts_of_file
-from bpe.types import Ids, Offsets
+from bpe.types import Ids, Offsets, Treatment
 from pretok.cli.input import decoded, lines_of, shown_path
-from pretok.cli.options import options, text_options
+from pretok.cli.options import TEXT, options, options_of
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 T = TypeVar("T")
+LINES = {"--lines": "Encode each line, without its LF or CRLF, as a separate text."}
 Rows: TypeAlias = Iterator[tuple[Ids, Offsets]]
 """(ids, offsets) for each block of texts: text i has ids[offsets[i]:offsets[i + 1]]."""
-
-encoder_options = options(
-    vocabulary_options,
-    click.option(
-        "--lines",
-        is_flag=True,
-        help="Encode each line, without its LF or CRLF, as a separate text.",
-    ),
-    click.argument("files", nargs=-1, metavar="[FILE]..."),
-    include_option,
-    field_option,
-    text_options,
-)
-"""The options that are members of InputEncoder, except those of `special_options`."""
 
 
 @dataclass
@@ -49,16 +36,16 @@ class InputEncoder:
 
     vocab: str
     preset: Preset | None
-    special: str | None
+    special: Treatment | None
     allow: tuple[str, ...]
     add_special_tokens: bool
     lines: bool
     files: tuple[str, ...]
     include: tuple[str, ...]
-    field: str
     text: str | None
     binary: bool
     backend: BackendName | None
+    field: str = "text"
     counts_as_text: bool = False
     mention: str = ""
 
@@ -125,3 +112,14 @@ class InputEncoder:
                 ) from None
             self.mention = self.mention or f"the first is {error.token!r} in {place}"
         return encode(texts, "text")
+
+
+encoder_options = options(
+    vocabulary_options,
+    click.argument("files", nargs=-1, metavar="[FILE]..."),
+    options_of(LINES, InputEncoder),
+    include_option,
+    field_option,
+    options_of(TEXT, InputEncoder),
+)
+"""The options that are members of InputEncoder, except those of `special_options`."""

@@ -8,21 +8,21 @@ from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import numpy as np
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import complete_vocabulary, load, split_option
+from bpe.cli.vocabulary import ON_BINARY, SPLIT, complete_vocabulary, load
 from bpe.corpus.shards import sha256_of
 from bpe.encoding.utf8 import ESCAPE
 from bpe.hub.locate import locate_vocabulary
 from bpe.plots import draw_ranks
 from bpe.statistics import ranks
 from pretok.cli.input import read_text
-from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option
+from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option, options_of
 from pretok.cli.output import QUOTE, Escaper, one_line, write
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
@@ -34,35 +34,28 @@ HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
 """The maximum number of special or added tokens to list."""
 
+HELPS = {
+    **SPLIT,
+    "--on files FILE": "Encode this text, and show its statistics; '-' is standard input. Repeat "
+    "for more.",
+    **ON_BINARY,
+    "--longest N": "The number of longest tokens to show.",
+}
+
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
 @click.argument("vocab", shell_complete=complete_vocabulary)
-@split_option
-@click.option(
-    "--on",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Encode this text, and show its statistics; '-' is standard input. Repeat for more.",
-)
-@click.option("--binary", is_flag=True, help="Accept any bytes in --on, not only UTF-8 text.")
-@click.option(
-    "--longest",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="The number of longest tokens to show.",
-)
+@options_of(HELPS)
 @format_option("text", "json")
 @picture_option("--plot", "the lengths and scripts of the tokens by rank")
 @backend_option
 def inspect_command(
+    *,
     vocab: str,
     preset: Preset | None,
     files: tuple[str, ...],
     binary: bool,
-    longest: int,
+    longest: Annotated[int, click.IntRange(min=0)] = 10,
     output_format: str,
     plot: Path | None,
     backend: BackendName | None,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from inspect import signature
 from itertools import chain
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import click
 
 import bpe
-from bpe.cli.vocabulary import as_cli_message, errors_shown
+from bpe.cli.vocabulary import as_cli_message, errors_shown, load
 from bpe.inputs import STANDARD_INPUT, TEXT, find_inputs, format_of
 from bpe.text_files import PACKED, blocks_of_file
 from pretok.cli.input import BLOCK, Input, cannot_open, open_bytes, shown_path
-from pretok.cli.options import backend_option, options
+from pretok.cli.options import BACKEND, options, options_of
 from pretok.cli.output import one_line
 
 include_option = click.option(
@@ -35,34 +34,6 @@ field_option = click.option(
 )
 
 
-def options_of(function: Callable[..., object], helps: Mapping[str, str]) -> Callable[[Any], Any]:
-    """Return options for parameters of `function`, which has their types and defaults.
-
-    `helps` has the help of each option. Its keys are the names of the parameters, each followed by
-    the metavar of the option if it takes a number or a text.
-    """
-    parameters, hints = signature(function).parameters, get_type_hints(function)
-    decorators = []
-    for key, text in helps.items():
-        name, _, metavar = key.partition(" ")
-        default, hint = parameters[name].default, hints[name]
-        kind = (get_args(hint) or (hint,))[0]  # for "int | None" it is int
-        if get_origin(hint) is Literal:
-            kind = click.Choice(get_args(hint))
-        decorators.append(
-            click.option(
-                f"--{name.replace('_', '-')}",
-                type=None if kind is bool else kind,
-                is_flag=kind is bool,
-                metavar=metavar or None,
-                default=default,
-                show_default=default is not None and kind is not bool,
-                help=text,
-            )
-        )
-    return options(*decorators)
-
-
 def work_options(work: str) -> Callable[[Any], Any]:
     """Return the options of `tokenize` and `train`; `work` says what runs on a Ray cluster."""
     return options(
@@ -75,7 +46,7 @@ def work_options(work: str) -> Callable[[Any], Any]:
             "'local' starts one.",
         ),
         click.option("--quiet", "-q", is_flag=True, help="Print only errors."),
-        backend_option,
+        options_of(BACKEND, load),
     )
 
 

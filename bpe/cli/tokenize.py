@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import click
 
 import bpe
 from bpe.cli.text_options import (
     counted,
-    options_of,
     ray_engine,
     warnings_shown,
     work_options,
@@ -25,26 +24,28 @@ from bpe.cli.vocabulary import (
 from bpe.corpus import Corpus
 from bpe.corpus.layouts import LAYOUTS
 from bpe.inputs import STANDARD_INPUT
+from bpe.types import Treatment
 from pretok.cli.input import shown_path
+from pretok.cli.options import options_of
 from pretok.cli.output import one_line, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 HELPS = {
-    "bos TOKEN": "A token, or its id, to put before each document.",
-    "eos TOKEN": "A token, or its id, to put after each document.",
-    "lines": "Each line of a text file is a document.",
-    "shard_tokens N": "Begin a new shard after N tokens.  [default: 2^27]",
-    "pack N": "Put all documents one after the other, in rows of N.",
-    "pad TOKEN": "The token, or its id, that fills the last row of --pack.  [default: that of "
+    "--bos TOKEN": "A token, or its id, to put before each document.",
+    "--eos TOKEN": "A token, or its id, to put after each document.",
+    "--lines": "Each line of a text file is a document.",
+    "--shard-tokens N": "Begin a new shard after N tokens.  [default: 2^27]",
+    "--pack N": "Put all documents one after the other, in rows of N.",
+    "--pad TOKEN": "The token, or its id, that fills the last row of --pack.  [default: that of "
     "--eos]",
-    "shuffle SEED": "Shuffle the documents.",
-    "validation FRACTION": "Put this fraction of the documents, chosen by a hash, into the split "
+    "--shuffle SEED": "Shuffle the documents.",
+    "--validation FRACTION": "Put this fraction of the documents, chosen by a hash, into the split "
     "'val'.",
-    "skip_bad": "Leave out damaged documents, and list them.",
-    "max_text BYTES": "A longer text that must be encoded as a whole is an error.  [default: "
+    "--skip-bad": "Leave out damaged documents, and list them.",
+    "--max-text BYTES": "A longer text that must be encoded as a whole is an error.  [default: "
     "64 MB]",
-    "threads N": "[default: as many as are useful]",
+    "--threads N": "[default: as many as are useful]",
 }
 
 
@@ -55,31 +56,27 @@ def _token(text: str) -> str | int:
 
 @click.command("tokenize")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "--output", "-o", required=True, metavar="DIR", help="The folder of the corpus, new or empty."
-)
+@options_of({"--output -o DIR": "The folder of the corpus, new or empty."})
 @vocabulary_options
-@click.option(
-    "--layout",
-    type=click.Choice(list(LAYOUTS)),
-    default="bin",
-    show_default=True,
-    help="Tokens only (nanoGPT), llm.c's header, Megatron-LM's .bin and .idx, .npy, or Parquet.",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(["uint16", "uint32"]),
-    help="The type of a token.  [default: uint16 if all ids fit]",
+@options_of(
+    {
+        "--layout": "Tokens only (nanoGPT), llm.c's header, Megatron-LM's .bin and .idx, .npy, or "
+        "Parquet.",
+        "--dtype": "The type of a token.  [default: uint16 if all ids fit]",
+    }
 )
 @special_options("raise")
-@options_of(bpe.corpus.tokenize, HELPS)
+@options_of(HELPS, bpe.corpus.tokenize)
 @work_options("Encode")
 def tokenize_command(
+    *,
     inputs: tuple[str, ...],
     output: str,
+    layout: Annotated[str, click.Choice(list(LAYOUTS))] = "bin",
+    dtype: Literal["uint16", "uint32"] | None,
     vocab: str,
     preset: Preset | None,
-    special: str | None,
+    special: Treatment | None,
     allow: tuple[str, ...],
     ray: str | None,
     quiet: bool,
@@ -108,6 +105,8 @@ def tokenize_command(
                 inputs,
                 output,
                 tokenizer,
+                layout=layout,
+                dtype=dtype,
                 special=special_argument(tokenizer, special, allow),
                 progress=False if quiet else None,
                 engine=ray_engine(ray, options["threads"]),

@@ -15,7 +15,6 @@ import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.text_options import (
     counted,
-    options_of,
     ray_engine,
     warnings_shown,
     work_options,
@@ -26,29 +25,43 @@ from bpe.statistics import Curve
 from bpe.statistics import curve as curve_of
 from bpe.training.corpus import TrainingSource
 from pretok.cli.input import open_bytes, shown_path
-from pretok.cli.options import PRESET
+from pretok.cli.options import options_of
 from pretok.cli.output import one_line, write
 from pretok.errors import UnknownPresetError
+from pretok.preset import Preset
 
 FALLBACK_SUFFIX = ".json"
 """The suffix of the format that can hold every trained vocabulary."""
 CURVE_UNITS = ("tokens", "bytes per token")
 """The columns of each text in a .csv file."""
+OUTPUT_HELPS = {
+    "--vocab-size -n N": "The number of ids.",
+    "--output -o OUT": "The file to write or replace: .pretok, .json (tokenizer.json), .tiktoken "
+    "or .model (minbpe; SentencePiece with --alphabet characters). Only .pretok holds any preset.",
+    "--lossy": "Omit the parts that the format of OUT cannot hold, such as the special tokens in a "
+    ".tiktoken file.",
+}
+INPUT_HELPS = {
+    "--held-out FILE": "Also draw --curve for this file, without training on it. Repeat for more.",
+    "--preset -p NAME": "The split; see 'pretok presets'.  [default: cl100k]",
+    "--special-token special_tokens TOKEN[=ID]": "A special token. Repeat for more. Give an id to "
+    "all of them or to none; without ids, they get the last ids.",
+}
 HELPS = {
-    "alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
+    "--alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
     "before it.",
-    "byte_fallback": "With --alphabet characters: add 256 tokens, for the bytes of other "
+    "--byte-fallback": "With --alphabet characters: add 256 tokens, for the bytes of other "
     "characters.",
-    "character_coverage SHARE": "With --alphabet characters: the share of the text that the kept "
+    "--character-coverage SHARE": "With --alphabet characters: the share of the text that the kept "
     "characters cover. The rarest characters are left out; 1.0 keeps all.",
-    "min_frequency N": "Merge only pairs with at least this count.",
-    "max_token_length N": "Make only tokens of at most N - 1 bytes, or of at most N - 1 characters "
-    "with --alphabet characters.  [default: no limit]",
-    "tie_break": "The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as "
-    "in minbpe.",
-    "max_pre_token BYTES": "A longer pre-token is an error.  [default: 16 MB]",
-    "max_text BYTES": "A longer line of a .jsonl file is an error.  [default: 64 MB]",
-    "threads N": "[default: as many as are useful]",
+    "--min-frequency N": "Merge only pairs with at least this count.",
+    "--max-token-length N": "Make only tokens of at most N - 1 bytes, or of at most N - 1 "
+    "characters with --alphabet characters.  [default: no limit]",
+    "--tie-break": "The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen "
+    "as in minbpe.",
+    "--max-pre-token BYTES": "A longer pre-token is an error.  [default: 16 MB]",
+    "--max-text BYTES": "A longer line of a .jsonl file is an error.  [default: 64 MB]",
+    "--threads N": "[default: as many as are useful]",
 }
 """The help of each option that is a parameter of bpe.train."""
 READING = ("field", "include", "max_pre_token", "max_text", "threads")
@@ -57,45 +70,10 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--vocab-size", "-n", required=True, type=int, metavar="N", help="The number of ids.")
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="OUT",
-    help="The file to write or replace: .pretok, .json (tokenizer.json), .tiktoken or .model "
-    "(minbpe; SentencePiece with --alphabet characters). Only .pretok holds any preset.",
-)
-@click.option(
-    "--lossy",
-    is_flag=True,
-    help="Omit the parts that the format of OUT cannot hold, such as the special tokens in a "
-    ".tiktoken file.",
-)
+@options_of(OUTPUT_HELPS)
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
-@click.option(
-    "--held-out",
-    multiple=True,
-    metavar="FILE",
-    help="Also draw --curve for this file, without training on it. Repeat for more.",
-)
-@click.option(
-    "--preset",
-    "-p",
-    type=PRESET,
-    metavar="NAME",
-    help="The split; see 'pretok presets'.  [default: cl100k]",
-)
-@click.option(
-    "--special-token",
-    "special_tokens",
-    multiple=True,
-    metavar="TOKEN[=ID]",
-    help="A special token. Repeat for more. Give an id to all of them or to none; without ids, "
-    "they get the last ids.",
-)
-@options_of(bpe.train, HELPS)
+@options_of(INPUT_HELPS)
+@options_of(HELPS, bpe.train)
 @work_options("Count pre-tokens")
 def train_command(
     files: tuple[str, ...],
@@ -104,6 +82,7 @@ def train_command(
     lossy: bool,
     curve: Path | None,
     held_out: tuple[str, ...],
+    preset: Preset | None,
     special_tokens: tuple[str, ...],
     ray: str | None,
     quiet: bool,
@@ -124,7 +103,11 @@ def train_command(
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.
     """
-    options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(special_tokens)}
+    options |= {
+        "vocab_size": vocab_size,
+        "preset": preset,
+        "special_tokens": _special_tokens(special_tokens),
+    }
     _check_output("--output", output, files)
     if curve is not None:
         _check_output("--curve", curve, ())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import click
 
 import bpe
 from bpe.corpus.options import listed_special_tokens
 from bpe.errors import MissingPresetError, PublishedMismatchError
-from bpe.types import Special
-from pretok.cli.options import PRESET, options
+from bpe.types import Special, Treatment
+from pretok.cli.options import options, options_of
 from pretok.errors import UnknownPresetError
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -34,33 +34,19 @@ vocabulary_option = click.option(
     shell_complete=complete_vocabulary,
     help="A vocabulary file, or the name of a vocabulary on this machine; see 'pretok fetch'.",
 )
-split_option = click.option(
-    "--preset",
-    "-p",
-    type=PRESET,
-    metavar="NAME",
-    help="The split, if VOCAB does not name one; see 'pretok presets'.",
-)
-
-
-vocabulary_options = options(vocabulary_option, split_option)
+SPLIT = {"--preset -p NAME": "The split, if VOCAB does not name one; see 'pretok presets'."}
+ON_BINARY = {"--binary": "Accept any bytes in --on, not only UTF-8 text."}
 
 
 def special_options(default: str) -> Callable[[Any], Any]:
     """Return the options for special tokens; `default` is that of --special."""
+    helps = {
+        "--special": "Special tokens in the text: an error, ordinary text, or their ids.  "
+        f"[default: {default}]",
+        "--allow TOKEN": "Encode only this special token as its id. Repeat for more.",
+    }
     return options(
-        click.option(
-            "--special",
-            type=click.Choice(["raise", "text", "allow"]),
-            help="Special tokens in the text: an error, ordinary text, or their ids.  "
-            f"[default: {default}]",
-        ),
-        click.option(
-            "--allow",
-            multiple=True,
-            metavar="TOKEN",
-            help="Encode only this special token as its id. Repeat for more.",
-        ),
+        options_of(helps, special_argument),
         click.option(
             "--add-special-tokens",
             is_flag=True,
@@ -76,6 +62,9 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
     """
     with errors_shown():
         return bpe.load(vocab, preset=preset, backend=backend)
+
+
+vocabulary_options = options(vocabulary_option, options_of(SPLIT, load))
 
 
 @contextmanager
@@ -110,11 +99,11 @@ def as_cli_message(message: object) -> str:
 
 
 def special_argument(
-    tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
+    tokenizer: bpe.Tokenizer, special: Treatment | None, allow: tuple[str, ...]
 ) -> Special:
     """Return the argument `special` of bpe for the options --special and --allow."""
     if not allow:
-        return cast("Special", special or "raise")
+        return special or "raise"
     if special is not None:
         raise click.UsageError("pass --special or --allow, not both")
     names = tokenizer.special_tokens

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Annotated
 
 import click
 
 from pretok.cli import output
 from pretok.cli.input import open_text
-from pretok.cli.options import ESCAPES, PRESET, split_options
+from pretok.cli.options import ESCAPES, PRESET, options_of, split_options
 from pretok.diff import Diff
 from pretok.machine.backend import BackendName
 from pretok.machine.stream import Step
@@ -23,17 +24,16 @@ SAME, DIFFERENT = 0, 1
 @click.command("diff", epilog=ESCAPES, short_help="Show where two presets split differently.")
 @click.argument("a", type=PRESET)
 @click.argument("b", type=PRESET)
-@click.option("--unicode-a", metavar="VERSION", help="Unicode version for A alone.")
-@click.option("--unicode-b", metavar="VERSION", help="Unicode version for B alone.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    default=20,
-    show_default=True,
-    help="Number of regions to show; further regions are only counted.",
+@options_of(
+    {
+        "--unicode-a VERSION": "Unicode version for A alone.",
+        "--unicode-b VERSION": "Unicode version for B alone.",
+        "--limit": "Number of regions to show; further regions are only counted.",
+    }
 )
 @split_options("text", "json")
 def diff_command(
+    *,
     a: Preset,
     b: Preset,
     file: str | None,
@@ -43,7 +43,7 @@ def diff_command(
     unicode: str | None,
     unicode_a: str | None,
     unicode_b: str | None,
-    limit: int,
+    limit: Annotated[int, click.IntRange(min=0)] = 20,
     output_format: str,
     color: bool | None,
 ) -> int:

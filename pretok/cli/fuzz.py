@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 import click
 from tqdm import tqdm
 
-from pretok.cli.options import find_preset
+from pretok.cli.options import find_preset, options_of
 from pretok.cli.run import EXIT_INTERRUPTED
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, EngineError, engine
@@ -20,53 +21,27 @@ from pretok.registry import presets
 
 
 @click.command("fuzz")
-@click.option(
-    "--preset",
-    "-p",
-    "names",
-    multiple=True,
-    default=("all",),
-    metavar="NAME|all",
-    help="Preset to test; repeat the option for several.  [default: all]",
-)
-@click.option(
-    "--against",
-    type=click.Choice(tuple(ENGINES)),
-    default="regex",
-    show_default=True,
-    help="Engine to compare with; python is pretok's own Python backend.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Time limit for all presets together.",
-)
-@click.option(
-    "--cases",
-    type=click.IntRange(min=1),
-    help="Approximate maximum number of texts (or patterns), for all presets together.",
-)
-@click.option(
-    "--seed", type=int, help="Seed of the texts.  [default: a random seed, which is printed]"
-)
-@click.option(
-    "--backend", type=click.Choice(("native", "python")), help="Backend of pretok to test."
-)
-@click.option(
-    "--patterns",
-    is_flag=True,
-    help="Test hostile patterns instead of texts. Allows --seconds, --cases and --seed.",
+@options_of(
+    {
+        "--preset -p names NAME|all": "Preset to test; repeat the option for several.  "
+        "[default: all]",
+        "--against": "Engine to compare with; python is pretok's own Python backend.",
+        "--seconds": "Time limit for all presets together.",
+        "--cases": "Approximate maximum number of texts (or patterns), for all presets together.",
+        "--seed": "Seed of the texts.  [default: a random seed, which is printed]",
+        "--backend": "Backend of pretok to test.",
+        "--patterns": "Test hostile patterns instead of texts. Allows --seconds, --cases and "
+        "--seed.",
+    }
 )
 def fuzz_command(
-    names: tuple[str, ...],
-    against: str,
-    seconds: float,
-    cases: int | None,
-    seed: int | None,
-    backend: BackendName | None,
-    patterns: bool,
+    names: tuple[str, ...] = ("all",),
+    against: Annotated[str, click.Choice(tuple(ENGINES))] = "regex",
+    seconds: Annotated[float, click.FloatRange(min=0, min_open=True)] = 10.0,
+    cases: Annotated[int | None, click.IntRange(min=1)] = None,
+    seed: int | None = None,
+    backend: BackendName | None = None,
+    patterns: bool = False,
 ) -> int:
     """Compare the splits of presets and an engine on difficult texts.
 

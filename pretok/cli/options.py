@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
@@ -96,18 +106,61 @@ def find_preset(name: str) -> Preset:
 
 
 PRESET = PresetType()
-preset_option = click.option(
-    "--preset",
-    "-p",
-    required=True,
-    type=PRESET,
-    metavar="NAME",
-    help="Name or alias (see 'pretok presets'), or MODULE:NAME of your own preset.",
-)
-unicode_option = click.option(
-    "--unicode",
-    metavar="VERSION",
-    help=f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
+TYPES: dict[object, click.ParamType[Any]] = {Path: click.Path(path_type=Path), Preset: PRESET}
+"""The types of options that are not the type of the parameter."""
+
+
+def options_of(
+    helps: Mapping[str, str], function: Callable[..., object] | None = None
+) -> Callable[[Any], Any]:
+    """Return a decorator that gives a command options for parameters of `function`.
+
+    By default, `function` is the decorated command. The signature has the type and the default of
+    an option, `helps` its help. A key of `helps` has the names of the option, the name of the
+    parameter if it is another, and the metavar: "--preset -p names NAME".
+    """
+
+    def decorate(command: Any) -> Any:
+        owner = function or command
+        hints = get_type_hints(owner, include_extras=True)
+        parameters = signature(owner).parameters
+        made = []
+        for key, text in helps.items():
+            words = key.split()
+            names = [word for word in words if word.startswith("-") or word in hints]
+            own = max(names, key=lambda word: (word in hints, len(word)))
+            name = own.lstrip("-").replace("-", "_")
+            settings = _settings(hints[name], parameters[name].default)
+            metavar = next((word for word in words if word not in names), None)
+            made.append(click.option(*names, **settings, metavar=metavar, help=text))
+        return options(*made)(command)
+
+    return decorate
+
+
+def _settings(hint: Any, default: Any) -> dict[str, Any]:
+    """Return the settings of an option for a parameter: those of its type and of its default."""
+    kind, *types = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    is_optional = is_multiple = False
+    while get_args(kind) and get_origin(kind) is not Literal:  # int | None, tuple[str, ...]
+        is_multiple |= get_origin(kind) is tuple
+        is_optional |= get_origin(kind) is not tuple
+        kind = get_args(kind)[0]
+    if get_origin(kind) is Literal:
+        types.append(click.Choice(get_args(kind)))
+    settings = {
+        "type": None if kind is bool else types[0] if types else TYPES.get(kind, kind),
+        "is_flag": kind is bool,
+        "multiple": is_multiple,
+    }
+    if default is Parameter.empty:
+        return settings | {"required": not (is_optional or is_multiple or kind is bool)}
+    shows = default is not None and not (kind is bool or is_multiple)
+    return settings | {"default": default, "show_default": shows}
+
+
+preset_option = options_of(
+    {"--preset -p NAME": "Name or alias (see 'pretok presets'), or MODULE:NAME of your own preset."}
 )
 color_option = click.option(
     "--color/--no-color",
@@ -115,19 +168,19 @@ color_option = click.option(
     default=None,
     help="[default: color on a terminal, unless $NO_COLOR is set]",
 )
-backend_option = click.option(
-    "--backend", type=click.Choice(["native", "python"]), help="[default: native if it was built]"
-)
+BACKEND = {"--backend": "[default: native if it was built]"}
+backend_option = options_of(BACKEND)
 file_argument = click.argument("file", required=False)
-text_options = options(
-    click.option("--text", "-t", metavar="TEXT", help="Text to use instead of FILE."),
-    click.option("--binary", is_flag=True, help="Allow any bytes, not only UTF-8 text."),
-    backend_option,
-)
+TEXT = {
+    "--text -t TEXT": "Text to use instead of FILE.",
+    "--binary": "Allow any bytes, not only UTF-8 text.",
+    **BACKEND,
+}
+UNICODE = {
+    "--unicode VERSION": f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
+}
 
 
 def split_options(*formats: str) -> Callable[[Any], Any]:
     """Return the options of the commands that split an input and print it in one of `formats`."""
-    return options(
-        unicode_option, file_argument, text_options, format_option(*formats), color_option
-    )
+    return options(options_of(UNICODE | TEXT), file_argument, format_option(*formats), color_option)

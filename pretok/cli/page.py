@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import webbrowser
+from typing import Annotated
 
 import click
 
+from pretok.cli.options import options_of
 from pretok.page.server import HOST, PageServer
 
 
 @click.command("page")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=0,
-    help="Port to serve on.  [default: any free port]",
+@options_of(
+    {
+        "--port": "Port to serve on.  [default: any free port]",
+        "--no-open": "Do not open the browser.",
+    }
 )
-@click.option("--no-open", is_flag=True, help="Do not open the browser.")
-def page_command(port: int, no_open: bool) -> None:
+def page_command(port: Annotated[int | None, click.IntRange(0, 65535)], no_open: bool) -> None:
     """Open a page in the browser that shows splits and tokens.
 
     The page runs offline, and no text leaves the page. The command serves the page only to this
     machine, prints its address, and stops at Ctrl-C.
     """
     try:
-        server = PageServer(port)
+        server = PageServer(port or 0)
     except OSError as error:
         raise click.ClickException(
             f"cannot serve on {HOST}, port {port}: {error.strerror}; choose another --port"

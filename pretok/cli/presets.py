@@ -10,7 +10,7 @@ from textwrap import wrap
 
 import click
 
-from pretok.cli.options import PRESET, format_option
+from pretok.cli.options import PRESET, format_option, options_of
 from pretok.cli.output import EXACTNESS, json_array, stage_text, write
 from pretok.preset import Preset
 from pretok.registry import presets
@@ -23,7 +23,7 @@ MIN_SOURCE_WIDTH = 16
 
 @click.command("presets")
 @click.argument("preset", required=False, type=PRESET, metavar="[NAME]")
-@click.option("--verbose", "-v", is_flag=True, help="List aliases and sources too.")
+@options_of({"--verbose -v": "List aliases and sources too."})
 @format_option("text", "json")
 def presets_command(preset: Preset | None, verbose: bool, output_format: str) -> None:
     """List the presets, or show all details of the preset NAME.

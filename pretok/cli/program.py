@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from pretok.cli.options import PRESET
+from pretok.cli.options import PRESET, options_of
 from pretok.cli.output import one_line, write
 from pretok.machine.program import serialize_stages
 from pretok.preset import Preset
@@ -15,7 +15,7 @@ from pretok.preset import Preset
 
 @click.command("program")
 @click.argument("preset", type=PRESET, metavar="NAME")
-@click.option("--binary", is_flag=True, help="Write 32-bit little-endian words, not C.")
+@options_of({"--binary": "Write 32-bit little-endian words, not C."})
 def program_command(preset: Preset, binary: bool) -> None:
     """Write the preset NAME for the C library.
 

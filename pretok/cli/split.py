@@ -11,8 +11,9 @@ import click
 
 from pretok.cli import output
 from pretok.cli.input import open_text
-from pretok.cli.options import ESCAPES, preset_option, split_options
+from pretok.cli.options import ESCAPES, options_of, preset_option, split_options
 from pretok.machine.backend import BackendName
+from pretok.machine.machine import Unit
 from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
@@ -32,10 +33,8 @@ Item = TypeVar("Item")
 @click.command("split", epilog=ESCAPES, short_help="Split a text into pre-tokens.")
 @preset_option
 @split_options("text", "json", "offsets")
-@click.option(
-    "--unit",
-    type=click.Choice(["char", "byte", "utf16"]),
-    help="Unit of offsets: code points, UTF-8 bytes, or UTF-16 code units.  [default: char]",
+@options_of(
+    {"--unit": "Unit of offsets: code points, UTF-8 bytes, or UTF-16 code units.  [default: char]"}
 )
 def split_command(
     preset: Preset,
@@ -45,7 +44,7 @@ def split_command(
     binary: bool,
     backend: BackendName | None,
     output_format: str,
-    unit: str | None,
+    unit: Unit | None,
     color: bool | None,
 ) -> None:
     """Split FILE, or standard input, into pre-tokens.
