@@ -43,9 +43,23 @@ class DocumentEncoder:
     def __init__(self, tokenizer: Tokenizer, files: Sequence[str], options: Options) -> None:
         self._tokenizer = tokenizer
         self._files = files
+        self._options = options
         self._special = options.special
 
-    def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
+    def encode(self, batch: Batch) -> Encoded:
+        """Return the tokens of `batch`."""
+        options, held_out = self._options, None
+        ids, offsets = self._ids(batch)
+        tokens: Tokens = ids.astype(options.dtype, copy=False)
+        if batch.part is None:
+            tokens, offsets = with_ids_around(ids, offsets, options)
+            if options.validation:
+                chosen = (is_held_out(text, options) for text in batch.texts)
+                held_out = np.fromiter(chosen, bool, len(batch.texts))
+        size = batch.texts.size
+        return Encoded(replace(batch, texts=NO_TEXTS), size, tokens, offsets, held_out)
+
+    def _ids(self, batch: Batch) -> tuple[Ids, Offsets]:
         """Return the ids of the texts of `batch`, and their offsets."""
         if batch.part is not None:
             ids = self._encode_part(batch.texts[0], batch.origin(0), batch.part.start)
@@ -81,19 +95,6 @@ class DocumentEncoder:
             f"{shortened(error.token)} at byte {start + error.position}; pass special='text' to "
             "encode it as ordinary text, or special='allow' to encode it as its id"
         )
-
-
-def encoded(batch: Batch, ids: Ids, offsets: Offsets, options: Options) -> Encoded:
-    """Return the tokens of `batch`, whose texts have these ids."""
-    held_out = None
-    tokens: Tokens = ids.astype(options.dtype, copy=False)
-    if batch.part is None:
-        tokens, offsets = with_ids_around(ids, offsets, options)
-        if options.validation:
-            chosen = (is_held_out(text, options) for text in batch.texts)
-            held_out = np.fromiter(chosen, bool, len(batch.texts))
-    size = batch.texts.size
-    return Encoded(replace(batch, texts=NO_TEXTS), size, tokens, offsets, held_out)
 
 
 def with_ids_around(ids: Ids, offsets: Offsets, options: Options) -> tuple[Tokens, Offsets]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from bpe.corpus.documents import Batch, Position
-from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
+from bpe.corpus.documents import Position
+from bpe.corpus.encode import DocumentEncoder, Encoded
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
 from bpe.corpus.threads import map_in_order, read_ahead
@@ -40,13 +40,9 @@ class LocalEngine:
         encoder = DocumentEncoder(tokenizer, files, options)
         memory = MemoryTrimmer()
 
-        def encode(batch: Batch) -> Encoded:
-            ids, offsets = encoder.encode(batch)
-            return encoded(batch, ids, offsets, options)
-
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(self._workers) as pool:
             batches = read_ahead(reader, read_parts(files, options, tokenizer, start))
-            for item in map_in_order(pool, encode, batches, self._workers + READY):
+            for item in map_in_order(pool, encoder.encode, batches, self._workers + READY):
                 memory.add(item.size)
                 yield item
 

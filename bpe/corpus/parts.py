@@ -31,9 +31,10 @@ def read_parts(
     Raises the errors of `read_batches`.
     """
     sizes: deque[int] = deque()  # other threads append to it
-    cutter = _Cutter(files, options, tokenizer)
     for batch in read_batches(files, options, start, sizes.append):
-        for part in [batch] if batch.blocks is None else cutter.parts(batch, batch.blocks):
+        blocks = batch.blocks
+        parts = [batch] if blocks is None else _parts(batch, blocks, files, options, tokenizer)
+        for part in parts:
             part.read = sum(sizes.popleft() for _ in range(len(sizes)))
             yield part
 
@@ -46,63 +47,47 @@ def is_held_out(text: bytes, options: Options) -> bool:
     return int.from_bytes(digest, "little") < options.validation * 2.0**64
 
 
-class _Cutter:
-    """Cuts long documents into parts."""
+def _parts(
+    batch: Batch,
+    blocks: Iterator[bytes],
+    files: Sequence[str],
+    options: Options,
+    tokenizer: Tokenizer,
+) -> Iterator[Batch]:
+    """Yield a batch for each part of the long document of `batch`, which comes in `blocks`.
 
-    def __init__(self, files: Sequence[str], options: Options, tokenizer: Tokenizer) -> None:
-        self._files = files
-        self._options = options
-        self._special = options.special
-        self._tokenizer = tokenizer
-
-    def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
-        """Yield a batch for each part of the document of `batch`.
-
-        Each yielded batch has the `lines` and the `position` of `batch`. Only the last yielded
-        batch also has the other attributes of `batch`, such as `skipped`.
-        """
-        done, held_out = 0, False
-        try:
-            head = next(joined(blocks, HASHED), b"")
-            held_out = is_held_out(head, self._options)
-            rest = b""
-            for text, is_last in self._texts(chain([head], blocks), batch.origin(0)):
-                if is_last:
-                    rest = text
-                else:
-                    part = DocumentPart(done, False, held_out)
-                    yield Batch(
-                        PackedTexts.of([text]), batch.lines, position=batch.position, part=part
-                    )
-                    done += len(text)
-            yield replace(
-                batch,
-                texts=PackedTexts.of([rest]),
-                blocks=None,
-                part=DocumentPart(done, True, held_out),
-            )
-        except TextFileError as error:
-            if not self._options.skip_bad:
-                raise
-            skipped = [*batch.skipped, str(error)]
-            part = DocumentPart(done, True, held_out, is_whole=False)
-            yield replace(
-                batch, texts=PackedTexts.of([b""]), skipped=skipped, blocks=None, part=part
-            )
-
-    def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
-        """Yield the text of each part, and whether it is the last one.
-
-        Parts end only where `Tokenizer._safe_cut` allows it: a cut there does not change the ids.
-        """
-        return cut_parts(
-            blocks,
-            lambda text: self._tokenizer._safe_cut(text, self._special, in_parts=True),
+    Parts end only where `Tokenizer._safe_cut` allows it: a cut there does not change the ids. Each
+    yielded batch has the `lines` and the `position` of `batch`. Only the last yielded batch also
+    has the other attributes of `batch`, such as `skipped`.
+    """
+    done, held_out, rest = 0, False, b""
+    origin = batch.origin(0)
+    try:
+        head = next(joined(blocks, HASHED), b"")
+        held_out = is_held_out(head, options)
+        texts = cut_parts(
+            chain([head], blocks),
+            lambda text: tokenizer._safe_cut(text, options.special, in_parts=True),
             PART,
-            self._options.max_text,
+            options.max_text,
             lambda: TextFileError(
-                f"{self._files[origin.file]}, line {origin.line}: the document has more than "
-                f"{self._options.max_text} bytes that must be encoded as a whole; split it, or "
-                "pass a larger max_text="
+                f"{files[origin.file]}, line {origin.line}: the document has more than "
+                f"{options.max_text} bytes that must be encoded as a whole; split it, or pass a "
+                "larger max_text="
             ),
         )
+        for text, is_last in texts:
+            if is_last:
+                rest = text
+            else:
+                part = DocumentPart(done, False, held_out)
+                packed = PackedTexts.of([text])
+                yield Batch(packed, batch.lines, position=batch.position, part=part)
+                done += len(text)
+        part, skipped = DocumentPart(done, True, held_out), batch.skipped
+    except TextFileError as error:
+        if not options.skip_bad:
+            raise
+        part = DocumentPart(done, True, held_out, is_whole=False)
+        rest, skipped = b"", [*batch.skipped, str(error)]
+    yield replace(batch, texts=PackedTexts.of([rest]), skipped=skipped, blocks=None, part=part)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from bpe.corpus.documents import Batch, Position
-from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
+from bpe.corpus.encode import DocumentEncoder, Encoded
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
 from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, value_of
@@ -72,9 +72,7 @@ def _batches(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]
 
 
 def _encoded(work: Work, batches: Iterable[Batch]) -> Iterator[Encoded]:
-    encoder = DocumentEncoder(work.tokenizer, work.files, work.options)
-    for batch in batches:
-        yield encoded(batch, *encoder.encode(batch), work.options)
+    return map(DocumentEncoder(*work).encode, batches)
 
 
 def portions(items: Iterator[Item], size_of: Callable[[Item], int]) -> Iterator[list[Item]]:

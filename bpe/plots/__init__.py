@@ -7,11 +7,3 @@ from bpe.plots.curves import draw_curves as draw_curves
 from bpe.plots.documents import draw_document_lengths as draw_document_lengths
 from bpe.plots.picture import check_picture as check_picture
 from bpe.plots.ranks import draw_ranks as draw_ranks
-
-__all__ = [
-    "check_picture",
-    "draw_comparison",
-    "draw_curves",
-    "draw_document_lengths",
-    "draw_ranks",
-]

@@ -1,47 +1,27 @@
-"""Define the Protocols of the backends of PreTokenizer; choose and construct a backend."""
+"""Choose and construct a backend of PreTokenizer."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Literal, Protocol, cast, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from pretok.errors import BackendError, shortened
-from pretok.machine.machine import GAP, Machine, Steps, Unit
+from pretok.machine.machine import Machine
 from pretok.machine.program import compile_rules, serialize_stages
 from pretok.machine.staged import StagedMachine
 from pretok.stage import Stage
 
+if TYPE_CHECKING:
+    from pretok import _core
+
 BackendName = Literal["native", "python"]
 
 
-class Splitter(Protocol):
-    """The methods of a backend. pretok.machine.machine.Machine documents each method.
-
-    The Python classes and the C++ class _core.Machine return equal results.
-    """
-
-    def split(self, text: str) -> list[str]: ...
-    def split_bytes(self, data: bytes) -> list[bytes]: ...
-    def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]: ...
-    def count(self, data: str | bytes) -> int: ...
-    def steps(
-        self, text: str
-    ) -> Steps | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
-    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]: ...
-
-
-class Backend(Splitter, Protocol):
-    """A backend of one stage. It can also split a text that comes in parts."""
-
-    def advance(
-        self, chars: str, partial: bool, in_gap: bool, rule: int = GAP
-    ) -> tuple[list[int], list[int], int, bool, int, int, int, int]: ...
-    def run_length(self, chars: str, mask: int) -> int: ...
+Backend: TypeAlias = "Machine | _core.Machine"
+"""A backend of one stage. It can also split a text that comes in parts."""
+Splitter: TypeAlias = "Backend | StagedMachine"
+"""A backend of PreTokenizer. The Python classes and the C++ class return equal results."""
 
 
 def choose_backend(requested: str | None = None) -> BackendName:

@@ -53,11 +53,17 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True)
-class Part:
-    """`chars{low,high}`, the meaning of pattern[start:end]; no limit if `high` is None."""
+class _Spanned:
+    """An item that stands for pattern[start:end]; items at different positions may be equal."""
 
     start: int = field(compare=False)
     end: int = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Part(_Spanned):
+    """`chars{low,high}`, the meaning of pattern[start:end]; no limit if `high` is None."""
+
     chars: CharSet
     low: int = 1
     high: int | None = 1
@@ -70,34 +76,28 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(_Spanned):
     """`(?:X|Y|...)`: an engine tries `alternatives` in order. An alternative may be empty."""
 
-    start: int = field(compare=False)
-    end: int = field(compare=False)
     alternatives: tuple[Items, ...]
 
 
 @dataclass(frozen=True)
-class Loop:
+class Loop(_Spanned):
     """`items` repeated `low` times or more, as often as possible."""
 
-    start: int = field(compare=False)
-    end: int = field(compare=False)
     items: Items
     low: int
 
 
 @dataclass(frozen=True)
-class Look:
+class Look(_Spanned):
     """An assertion about the text after the match, or an anchor.
 
     The assertion holds before each code point of `allowed`, and also at the end of the text if
     `at_end` is true. `allowed` is None if the assertion tests other text than the next code point.
     """
 
-    start: int = field(compare=False)
-    end: int = field(compare=False)
     node: Node
     allowed: CharSet | None
     at_end: bool

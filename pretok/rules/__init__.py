@@ -5,39 +5,21 @@ text and a position to the end of the match. No rule backtracks: constructors re
 require backtracking. cpp/core/split/rules implements each rule kind again, under the same name.
 """
 
-from pretok.rules.base import NO_MATCH, Matcher, Rule
-from pretok.rules.cased_word import CasedWord
-from pretok.rules.contraction import APOSTROPHE, FOLD, Contraction
-from pretok.rules.groups import Groups
-from pretok.rules.literal import Enclosed, Literal
-from pretok.rules.phrase import Phrase
-from pretok.rules.run import Run
-from pretok.rules.spaces import (
-    ALL,
-    ALL_BUT_LAST,
-    END_OF_TEXT,
-    LAST_NEWLINE,
-    Spaces,
-    Through,
-)
-
-__all__ = [
-    "ALL",
-    "ALL_BUT_LAST",
-    "APOSTROPHE",
-    "END_OF_TEXT",
-    "FOLD",
-    "LAST_NEWLINE",
-    "NO_MATCH",
-    "CasedWord",
-    "Contraction",
-    "Enclosed",
-    "Groups",
-    "Literal",
-    "Matcher",
-    "Phrase",
-    "Rule",
-    "Run",
-    "Spaces",
-    "Through",
-]
+from pretok.rules.base import NO_MATCH as NO_MATCH
+from pretok.rules.base import Matcher as Matcher
+from pretok.rules.base import Rule as Rule
+from pretok.rules.cased_word import CasedWord as CasedWord
+from pretok.rules.contraction import APOSTROPHE as APOSTROPHE
+from pretok.rules.contraction import FOLD as FOLD
+from pretok.rules.contraction import Contraction as Contraction
+from pretok.rules.groups import Groups as Groups
+from pretok.rules.literal import Enclosed as Enclosed
+from pretok.rules.literal import Literal as Literal
+from pretok.rules.phrase import Phrase as Phrase
+from pretok.rules.run import Run as Run
+from pretok.rules.spaces import ALL as ALL
+from pretok.rules.spaces import ALL_BUT_LAST as ALL_BUT_LAST
+from pretok.rules.spaces import END_OF_TEXT as END_OF_TEXT
+from pretok.rules.spaces import LAST_NEWLINE as LAST_NEWLINE
+from pretok.rules.spaces import Spaces as Spaces
+from pretok.rules.spaces import Through as Through

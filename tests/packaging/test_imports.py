@@ -40,7 +40,7 @@ LAYERS = (
     ("pretok.pre_tokenizer", "pretok.plugins"),
     ("pretok.registry", "pretok.patterns.parser"),
     ("pretok.patterns.items", "pretok.patterns.spelling"),
-    ("pretok.patterns.assertions", "pretok.patterns.runs", "pretok.patterns.words"),
+    ("pretok.patterns.runs", "pretok.patterns.words"),
     ("pretok.patterns.shapes",),
     ("pretok.patterns.compile",),
     ("pretok.pre_tokenizers*",),

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from pretok.fuzz.engines.base import Ask, ComparedSplits, EngineError, FuzzEngine
-from pretok.fuzz.engines.huggingface import HuggingFaceEngine
-from pretok.fuzz.engines.python import PythonEngine
-from pretok.fuzz.engines.regex import RegexEngine
-from pretok.fuzz.engines.tiktoken import TiktokenEngine
-
-__all__ = [
-    "ENGINES",
-    "Ask",
-    "ComparedSplits",
-    "EngineError",
-    "FuzzEngine",
-    "HuggingFaceEngine",
-    "PythonEngine",
-    "RegexEngine",
-    "TiktokenEngine",
-    "engine",
-]
+from pretok.fuzz.engines.base import Ask as Ask
+from pretok.fuzz.engines.base import ComparedSplits as ComparedSplits
+from pretok.fuzz.engines.base import EngineError as EngineError
+from pretok.fuzz.engines.base import FuzzEngine as FuzzEngine
+from pretok.fuzz.engines.huggingface import HuggingFaceEngine as HuggingFaceEngine
+from pretok.fuzz.engines.python import PythonEngine as PythonEngine
+from pretok.fuzz.engines.regex import RegexEngine as RegexEngine
+from pretok.fuzz.engines.tiktoken import TiktokenEngine as TiktokenEngine
 
 ENGINES: dict[str, type[FuzzEngine]] = {
     engine_type.name: engine_type
