@@ -19,14 +19,16 @@ MAX_RULES, MAX_STAGES = 255, 16
 class Stage:
     r"""An ordered list of rules, and the behavior applied to their matches.
 
-    From left to right, the first rule in `rules` that matches at a position produces a part, and
-    the search goes on at the end of the part. Text that no rule matches is a gap, which is also a
-    part. `invert` swaps matches and gaps. `behavior` joins, keeps or drops matches as in Split of
-    Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is the published regex.
-    `huggingface` is the equivalent pre_tokenizer of a tokenizer.json as JSON text, or "" if a Split
-    by `pattern` is equivalent. Raises DefinitionError for an unknown behavior, for items that are
-    not rules, and for rules that cannot share a stage: no rules or too many, two Groups rules,
-    Spaces rules with different sets, or too much look-ahead in total.
+    The text is searched from left to right. At each position, the first rule of `rules` that
+    matches produces a part, and the search goes on at the end of the part. Text that no rule
+    matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
+    or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
+    the published regex. `huggingface` is the pre_tokenizer of a tokenizer.json that does the same,
+    as JSON text. It is "" if a Split by `pattern` does.
+
+    Raises DefinitionError for an unknown behavior, for items that are not rules, and for rules that
+    cannot share a stage: no rules or too many, two Groups rules, Spaces rules with different sets,
+    or too much look-ahead in total.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
@@ -63,7 +65,7 @@ class Stage:
                 "the Spaces rules of a stage must have the same space and newline; use Run for "
                 "other sets, or move the rules to stages of their own"
             )
-        _require_linear(self.rules)
+        _check_look_ahead(self.rules)
         check_behavior(self.behavior, "Stage")
 
     @property
@@ -111,23 +113,23 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
         changing = item if getattr(item, "changes_text", False) else None
     if len(stages) > MAX_STAGES:
         raise DefinitionError(f"there are {len(stages)} stages; expected {MAX_STAGES} at most")
-    _require_linear(rule for stage in stages for rule in stage.rules)
+    _check_look_ahead(rule for stage in stages for rule in stage.rules)
     return tuple(stages)
 
 
-def _require_linear(rules: Iterable[Rule]) -> None:
+def _check_look_ahead(rules: Iterable[Rule]) -> None:
     """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD.
 
-    The look-ahead is the number of code points that the rules read at a position without a match.
-    The rules read these code points again at the next position, so the limit bounds the time per
-    code point.
+    The look-ahead is the number of code points that the rules read at a position before all of them
+    fail. The rules read these code points again at the next position, so the limit bounds the time
+    per code point.
     """
     look_aheads = [(rule.look_ahead, type(rule).__name__) for rule in rules]
     total = sum(size for size, _ in look_aheads)
     if total > MAX_LOOK_AHEAD:
         largest, kind = max(look_aheads)
         raise DefinitionError(
-            f"the rules look {total:,} code points ahead in total, of which one {kind} looks "
-            f"{largest:,} ahead; expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction "
-            "fewer or shorter texts, or lower at_least"
+            f"the rules look {total:,} code points ahead in total; expected {MAX_LOOK_AHEAD:,} at "
+            f"most. The largest look-ahead is that of a {kind}, {largest:,}: give Literal and "
+            "Contraction fewer or shorter texts, or lower at_least"
         )

@@ -92,33 +92,36 @@ def compare(
     if ours == theirs:
         return EngineComparison(engine, len(ours), [], [], [])
     pairs = enumerate(zip_longest(ours, theirs))
-    first = next(at for at, (a, b) in pairs if a != b)
-    a, b = _meeting(ours, theirs, first)
+    first = next(at for at, (our_span, their_span) in pairs if our_span != their_span)
+    our_count, their_count = _next_common_end(ours, theirs, first)
     return EngineComparison(
         engine,
         len(ours),
         steps[max(first - CONTEXT, 0) : first],
-        steps[first:a],
-        [(start, end, text[start:end]) for start, end in theirs[first:b]],
+        steps[first:our_count],
+        [(start, end, text[start:end]) for start, end in theirs[first:their_count]],
     )
 
 
 def _shifted(step: Step, text: str) -> Step:
-    """Convert `step`, of the split of a space plus `text`, to offsets in `text`."""
+    """Return `step`, whose offsets are in " " + text, with offsets in `text`."""
     start, end = max(step.start - 1, 0), step.end - 1
     return Step(start, end, text[start:end], step.rule)
 
 
-def _meeting(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
-    """Return the number of spans of `ours`, and of `theirs`, up to their first common end.
+def _next_common_end(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
+    """Find the first offset at which a span of `ours` and a span of `theirs` both end.
 
-    The search begins at the spans of index `first`. If there is no common end, return the numbers
-    of all spans.
+    The search begins at the spans of index `first`. Return how many spans of each end there or
+    before. If there is no such offset, return the numbers of all spans.
     """
-    a, b = first + 1, first + 1
-    while a <= len(ours) and b <= len(theirs):
-        left, right = ours[a - 1][1], theirs[b - 1][1]
-        if left == right:
-            return a, b
-        a, b = (a + 1, b) if left < right else (a, b + 1)
+    our_count, their_count = first + 1, first + 1
+    while our_count <= len(ours) and their_count <= len(theirs):
+        our_end, their_end = ours[our_count - 1][1], theirs[their_count - 1][1]
+        if our_end == their_end:
+            return our_count, their_count
+        if our_end < their_end:
+            our_count += 1
+        else:
+            their_count += 1
     return len(ours), len(theirs)

@@ -33,7 +33,7 @@ class Encoded:
     held_out: NDArray[np.bool_] | None
     """An item is True if its document is in the split for validation.
 
-    None without this split, and for a part of a long document, which has `is_held_out` itself.
+    None without this split. Also None for a part of a long document; see `DocumentPart`.
     """
 
 
@@ -78,7 +78,7 @@ class DocumentEncoder:
             raise
 
     def _encode_part(self, text: bytes, origin: Position, start: int) -> Ids:
-        """Return the ids of a part of a document that begins at byte `start`."""
+        """Return the ids of the part of a document whose first byte is at offset `start`."""
         try:
             return self._tokenizer._encode_part(text, self._special, is_first=start == 0)
         except SpecialTokenError as error:

@@ -1,9 +1,10 @@
-"""Read a pre_tokenizer that splits the characters of ByteLevel, as the one of Falcon does.
+"""Read a pre_tokenizer with the step Digits after ByteLevel, as in Falcon's tokenizer.json.
 
 ByteLevel replaces each byte by a character. Six bytes that are not ASCII become characters that
-are numbers, such as "½". So a part Digits after ByteLevel isolates these bytes, also within a code
-point. No preset can split within a code point. But if no merge joins such a byte with any other
-byte, the split at these bytes changes no ids.
+are numbers, such as "½". So Digits after ByteLevel isolates these bytes, also within a code point.
+No preset can split within a code point. But if no merge joins such a byte with a byte from which
+Digits separates it, the split at these bytes changes no ids. Then `reordered` moves ByteLevel to
+the end, and `ByteDigits.check` refuses all other vocabularies.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _WHY = "it isolates the bytes B2, B3, B9, BC, BD and BE, also within a code poin
 
 
 class ByteDigits(NamedTuple):
-    """A part Digits after ByteLevel: its JSON path, and its option `individual_digits`."""
+    """A step Digits after ByteLevel: its JSON path, and its option `individual_digits`."""
 
     path: str
     individual: bool
@@ -46,12 +47,12 @@ class ByteDigits(NamedTuple):
 
 
 def check_numbers(vocabulary: Vocabulary | TextVocabulary, path: str) -> None:
-    """Raise UnsupportedError if ids of preset "falcon" may differ from those of Falcon's split."""
+    """Raise UnsupportedError if preset "falcon" may give other ids than Falcon's pre_tokenizer."""
     ByteDigits(path, False).check(vocabulary)
 
 
 def digits_of(pre_tokenizer: Value) -> ByteDigits | None:
-    """Return the part Digits after ByteLevel, or None if there is none that `reordered` moves."""
+    """Return the step Digits after ByteLevel; None if there is none that `reordered` can move."""
     for part in _after_byte_level(pre_tokenizer):
         if part.kind() == "Digits":
             return ByteDigits(part.path, _is_individual(part))
@@ -59,13 +60,13 @@ def digits_of(pre_tokenizer: Value) -> ByteDigits | None:
 
 
 def why_words_differ(pre_tokenizer: Value) -> str:
-    """Return why the words of an encoding differ from those of tokenizers, or "" if they do not."""
+    """Return why words of an encoding differ from those of the library tokenizers, or ""."""
     digits = digits_of(pre_tokenizer)
     return f"{digits.path}: {_WHY}" if digits else ""
 
 
 def reordered(pre_tokenizer: Value) -> Value:
-    """Return an equal pre_tokenizer with ByteLevel last, for merges that pass ByteDigits.check.
+    """Return a pre_tokenizer with ByteLevel last; it gives equal ids if ByteDigits.check passes.
 
     Only Digits, and Splits by ASCII digits, may be after ByteLevel. Otherwise returns the argument.
     """
@@ -112,8 +113,11 @@ def _after_byte_level(pre_tokenizer: Value) -> list[Value]:
 
 
 def _splits_digits(part: Value) -> bool:
-    if part.value is None or part.kind() == "Digits":
-        return part.value is not None
+    """Return whether `part` is Digits, or a Split that isolates runs of one or more [0-9]."""
+    if part.value is None:
+        return False
+    if part.kind() == "Digits":
+        return True
     pattern = part.value.get("pattern") if part.kind() == "Split" else None
     if not isinstance(pattern, dict) or list(pattern) != ["Regex"]:
         return False
@@ -129,8 +133,8 @@ def _joined(vocabulary: Vocabulary | TextVocabulary, individual: bool) -> str:
     rows = vocabulary.merge_rows
     if rows is None:
         return "the file lists no merges"
-    first, last = _ends(vocabulary, rows)
-    differ = first | last if individual else first != last
+    left_ends, right_begins = _edges(vocabulary, rows)
+    differ = left_ends | right_begins if individual else left_ends != right_begins
     if not differ.any():
         return ""
     left, right, _ = rows[int(differ.argmax())].tolist()
@@ -138,10 +142,11 @@ def _joined(vocabulary: Vocabulary | TextVocabulary, individual: bool) -> str:
     return f"a merge joins {' and '.join(shown)}"
 
 
-def _ends(vocabulary: Vocabulary | TextVocabulary, rows: Rows) -> tuple[Flags, Flags]:
-    """Return for each merge whether its left token ends, and its right token begins, with NUMBERS.
+def _edges(vocabulary: Vocabulary | TextVocabulary, rows: Rows) -> tuple[Flags, Flags]:
+    """Return two arrays, with an item for each merge.
 
-    The tokens of a TextVocabulary are the characters of ByteLevel.
+    The first says whether the left token ends with a byte of NUMBERS, and the second whether the
+    right token begins with one. The tokens of a TextVocabulary are the characters of ByteLevel.
     """
     tokens: Mapping[int, Sequence[object]] = vocabulary.token_bytes
     numbers: Container[object] = NUMBERS

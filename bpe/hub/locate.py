@@ -132,18 +132,21 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         f"tiktoken's cache ({folder})" if folder else "tiktoken's cache (disabled)",
         f"huggingface_hub's cache ({_hub_folder()})",
     ]
+    # A name such as "owner/model", and not a path such as "/tmp/model".
+    owner, slash, model = name.partition("/")
+    is_repository = bool(slash and owner.strip(".~") and model and "/" not in model)
     message = f"no file or vocabulary on this machine is called {shortened(name)}"
     message += f"; looked in {', '.join(places)}"
     for path in damaged:
         message += f"; {path} is damaged: its sha256 differs from the published file"
     if name in PUBLISHED:
         message += f"; {PUBLISHED[name].advice}, or pass the path of its file"
-    elif "/" in name and len(name) <= MAX_SHOWN:
+    elif is_repository and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
     similar = _similar(name)
     if similar and name not in PUBLISHED:
         message += f"; did you mean {', '.join(map(repr, similar))}?"
-    elif name not in PUBLISHED and "/" not in name:
+    elif name not in PUBLISHED and not is_repository:
         message += "; pass the path of a file, or a name that `pretok fetch` lists"
     return message
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-// Free-threaded Python stores the items in another way.
+// The list objects of free-threaded Python and of PyPy have other fields.
 #if !defined(Py_GIL_DISABLED) && !defined(PYPY_VERSION)
 #define PRETOK_HAS_LIST_FIELDS
 #endif
@@ -30,8 +30,8 @@ inline void add_references(PyObject *object, std::size_t count) {
 // A list whose items are added one after the other. Its size is known from the start. All
 // functions need the GIL.
 //
-// PyList_New would clear the memory of the items first. And the garbage collector, which may
-// run while items are created, does not know a NewList: it becomes a Python list at the end.
+// PyList_New would clear the memory of the items first. The garbage collector may run while
+// items are created. It cannot see a NewList, only the Python list that take() makes of it.
 class NewList {
 public:
   // Makes room for `size` items. Throws the Python error.
@@ -61,14 +61,15 @@ public:
 
   // Returns the place of the next item.
   PyObject **next() { return next_; }
-  // Adds the `count` items that the caller has written at next(), with a reference to each.
+  // Adds the `count` items that the caller has written at next(). Takes the caller's reference
+  // to each.
   void add(std::size_t count) { next_ += count; }
   // Adds the first `count` items of a Python list.
   void add_all(PyObject *list, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       add_copies(PyList_GET_ITEM(list, static_cast<Py_ssize_t>(i)), 1);
   }
-  // Adds `count` references to `item`.
+  // Adds `item` `count` times.
   void add_copies(PyObject *item, std::size_t count) {
     add_references(item, count);
     next_ = std::fill_n(next_, count, item);

@@ -22,7 +22,7 @@ TextTokens text_tokens(const TokenizerSpec &spec, std::size_t file_added) {
   const VocabularyData &data = spec.vocabulary;
   const TextDecoding &decoding = spec.characters->decoding;
   const std::vector<std::string_view> texts = texts_of(spec);
-  std::vector<TextTokens::Token> tokens(first_step(spec));
+  std::vector<TextTokens::Token> tokens(first_step(spec)); // by id
   std::vector<bool> is_invisible(tokens.size());
   for (std::size_t i = 0; decoding.is_sentencepiece && i < file_added; ++i)
     is_invisible[spec.added[i].id] = spec.added_special[i];
@@ -37,7 +37,7 @@ TextTokens text_tokens(const TokenizerSpec &spec, std::size_t file_added) {
     token.bytes = {bytes.data() + start, data.lengths[i]};
     start += data.lengths[i];
     const std::size_t text_start = decoded.size();
-    // If false, the token is only an added token.
+    // Whether the token is in the vocabulary. If not, it is only an added token.
     const bool is_listed = i < data.mergeable + spec.characters->decoded_only;
     const std::optional<std::uint8_t> byte = fallback_byte(texts[i]);
     token.kind = byte ? TextKind::FALLBACK : TextKind::TEXT;
@@ -67,9 +67,10 @@ TextTokens text_tokens(const TokenizerSpec &spec, std::size_t file_added) {
 DecoderChain decoder_chain(const TokenizerSpec &spec, const NormalizerChain *normalizer) {
   const VocabularyData &data = spec.vocabulary;
   const std::vector<std::string_view> tokens = texts_of(spec);
-  // The characters of byte-level tokens stand for bytes. The spec has the bytes.
+  // The spec has byte-level tokens as bytes. The chain decodes the characters that stand for
+  // them.
   const bool has_bytes = !spec.characters && !spec.text;
-  std::vector<std::string> texts(first_step(spec));
+  std::vector<std::string> texts(first_step(spec)); // by id
   for (std::size_t i = 0; i < tokens.size(); ++i)
     texts[data.ids[i]] = has_bytes ? byte_characters(tokens[i]) : std::string(tokens[i]);
   std::set<std::string_view> special;

@@ -56,7 +56,8 @@ std::string read_line(std::string_view line, RankLine &to) {
   return to.token.empty() ? quote(text) + " is not base64" : "";
 }
 
-// Reads a rank file line by line. Accepts variants of the format, and finds errors.
+// Reads a rank file line by line, if read_rank_file does not read it. Accepts variants of the
+// format, and reports the first line with an error.
 class RankLines {
 public:
   LoadError read(std::string_view text) {

@@ -111,8 +111,9 @@ private:
     return ROOT;
   }
 
-  // Returns the link of the child of `parent` by `byte`. The list that ends with `last` gets
-  // the matches of each node that the function passes; it updates `last`.
+  // Returns the link of the child of `parent` by `byte`. Follows links from `parent` to a node
+  // with a child by `byte`. Appends the matches of each node on the way to the list that ends
+  // with `last`, and updates `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {
@@ -148,7 +149,8 @@ TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
 }
 
 // Finds the distinct first two bytes of the patterns. If these are more than MAX_STARTS, finds
-// the distinct first bytes. If these are more too, leaves starts_ empty.
+// the distinct first bytes. If there are more than MAX_STARTS of these too, leaves starts_
+// empty.
 void TokenMatcher::add_starts(const std::vector<std::string_view> &patterns) {
   const auto repeated = [](std::uint8_t byte) {
     Repeated all;
@@ -209,9 +211,9 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // The bytes of `node` are the longest end of data[..to) that begins a pattern. So a match
-  // that ends after `to` begins at to - begun or later. It may touch to - begun, so the last
-  // clear position is to - begun - 1.
+  // The bytes of `node` are the longest suffix of data[..to) that is a prefix of a pattern. So
+  // a match that ends after `to` begins at position `to - begun` or later, and the last clear
+  // position is the one before.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -6,12 +6,13 @@
 // `link` serves the search. A search at a node has read the bytes of that node and reported no
 // match in them yet. When the next byte continues no pattern, the leftmost-longest matches
 // within these bytes are known. They depend on the node alone, so the constructor computes them
-// once: `last_match` lists them. `link` is the node of the bytes that remain after these
-// matches. Its depth is lower, and a byte adds one to the depth, so a search follows at most as
-// many links as it reads bytes. (Song et al., Fast WordPiece Tokenization, 2021, calls the
-// matches "failure pops" and the link "failure link".) For the patterns "ab", "abcd" and "ce",
-// the node "abc" has the match "ab" and the link "c": on "abce" the search reports "ab", goes
-// to "c", reads "e", and reports "ce".
+// once. `last_match` is the last of them, and Match::previous leads to the others. `link` is
+// the node of the bytes that remain after these matches. Each byte raises the depth of the node
+// by at most one, and each link lowers it. So a search follows at most as many links as it
+// reads bytes. (Song et al., Fast WordPiece Tokenization, 2021, calls the matches "failure
+// pops" and the link "failure link".) For the patterns "ab", "abcd" and "ce", the node "abc"
+// has the match "ab" and the link "c": on "abce" the search reports "ab", goes to "c", reads
+// "e", and reports "ce".
 //
 // `suffix` serves clear_places, which finds positions that no match contains. It is the suffix
 // link of Aho and Corasick: the node of the longest proper suffix that begins a pattern.
@@ -33,8 +34,8 @@
 namespace pretok {
 
 // A range of clear positions in a text, from `start` to `end`, both included; none if `end` is
-// less than `start`. A match may end at `start`, but no match contains or touches any other
-// position of the range.
+// less than `start`. A position is a boundary between bytes. No match contains a position of
+// the range, or begins or ends there, except that a match may end at `start`.
 struct ClearPlaces {
   std::size_t start;
   std::size_t end;
@@ -85,7 +86,7 @@ public:
   std::size_t longest() const { return longest_; }
 
   // Returns the next position at which a pattern may begin: `at`, a later position, or `end` if
-  // there is none. No pattern begins from `at` up to the returned position, excluded.
+  // there is none. No pattern begins in data[at..result).
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
 #if PRETOK_SSE2
     if (!starts_.empty())
@@ -115,7 +116,7 @@ private:
 
   // Nodes are sorted by depth, and the children of a node by their bytes.
   struct Node {
-    std::uint32_t first_child; // the children end before first_child of the next node
+    std::uint32_t first_child; // the children end where those of the next node begin
     std::uint32_t depth;
     std::uint32_t link;
     std::uint32_t last_match; // in matches_, or NO_MATCHES
@@ -139,7 +140,7 @@ private:
     Repeated second;
     Repeated mask;
   };
-  // Comparing a text with more than this many starts takes longer than looking up each byte.
+  // With more starts than this, comparing them takes longer than looking up each byte.
   static constexpr std::size_t MAX_STARTS = 8;
 
 #if PRETOK_SSE2

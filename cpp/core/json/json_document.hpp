@@ -47,7 +47,7 @@ private:
   std::size_t used_ = 0;                      // bytes of unescaped_
 };
 
-// Whether a function has read a list or object in place of the document.
+// Says whether a function has read a list or object, so that the document skips it.
 enum class JsonTaken { NO, YES, FAILED };
 
 //   text     {"a": [1, 2], "b": true}

@@ -13,8 +13,8 @@ namespace pretok {
 // appends nothing if a character stands for no byte.
 bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to);
 
-// Writes the byte that each character of `text` stands for to `to`, which has room for as many
-// bytes as `text`. Returns the end of the written bytes, or nullptr if a character stands for
+// Decodes `text`: writes one byte for each character, from `to` on. There must be room for
+// text.size() bytes. Returns the end of the written bytes, or nullptr if a character stands for
 // no byte.
 std::uint8_t *write_bytes(std::string_view text, std::uint8_t *to);
 

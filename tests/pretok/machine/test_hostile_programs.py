@@ -71,7 +71,7 @@ def test_look_ahead_is_limited_alike(native: BackendName, rule: Rule, ahead: int
         Preset("two", stages=two)
     with pytest.raises(ValueError, match="brings the look-ahead of all rules above 4096"):
         native_machine(serialize_stages(two))
-    with pytest.raises(DefinitionError, match=r"one Run looks 4,\d+ ahead; expected 4,096 at most"):
+    with pytest.raises(DefinitionError, match=r"expected 4,096 at most.* that of a Run, 4,\d+"):
         Stage((rule, filler, Run(LETTER)))
 
 
