@@ -263,7 +263,6 @@ class Tokenizer(TokenizerBatches):
             normalizer,
             self._vocabulary.missing_bytes,
             is_native,
-            self._add_prefix_space,
             normalizes=bool(stored[0]),
         )
 

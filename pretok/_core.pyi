@@ -307,6 +307,9 @@ class Tokenizer:
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
+    def spans_of_normalized(
+        self, text: bytes, added: AddedTokens
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def encode_later(self, text: bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
     def safe_cut(self, text: bytes, added: AddedTokens, later: bool = False) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
@@ -378,16 +381,14 @@ class Normalizer:
         Raises ValueError if `stored` is malformed.
         """
 
-    def normalized(self, text: bytes) -> bytes | None:
-        """Return `text` normalized, or None for a text that only Python normalizes.
-
-        Such a text has bytes that are not UTF-8.
-        """
+    def normalized(self, text: bytes) -> bytes:
+        """Return `text` normalized."""
 
     def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]] | None:
         """Return the result of `normalized`, and the span of each of its code points in `text`.
 
         A span is two elements of the array: the offsets of its start and end in code points.
+        Returns None if a chain gets bytes that are not UTF-8.
         """
 
 def check_charsmap(blob: bytes) -> tuple[str, int]:

@@ -17,8 +17,8 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
-    They are PythonBackend, and _core.Tokenizer in C++, which may also normalize text. Only `spans`
-    and `encode_later` never normalize.
+    They are PythonBackend, and _core.Tokenizer in C++, which may also normalize text. Only
+    `spans_of_normalized` and `encode_later` never normalize.
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
     `threads` bounds the number of threads; 0 lets the backend choose.
@@ -58,7 +58,18 @@ class Backend(Protocol):
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
+        """Return the ids, and the half-open span of each id in bytes of UTF-8.
+
+        A token of an added space alone gets the first byte after the space, as in Hugging Face's
+        tokenizers.
+        """
+        ...
+
+    def spans_of_normalized(self, text: bytes, added: Any) -> tuple[Ids, Offsets, Offsets]:
+        """Do the same as `spans`, but a token of an added space alone gets an empty span.
+
+        `added` must not refuse tokens.
+        """
         ...
 
     def safe_cut(self, text: bytes, added: Any, later: bool = False) -> int:

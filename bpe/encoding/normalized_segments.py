@@ -135,15 +135,10 @@ def _metaspace_segments(
     """
     text = _MetaspaceText(segment, metaspace)
     segments, refusal = added.segments(text.normal)
-    # `done` is the byte offset in `text.normal` at which a part begins, `char` the same offset in
-    # code points.
-    done = char = 0
     for start, end, id in segments:
         data = text.normal[start:end]
         for first, last in metaspace.pieces(data) if id is None else ((0, len(data)),):
-            char += len(decode_utf8(text.normal[done : start + first]))
-            done = start + first
-            part = _Part(text, data[first:last], char, is_added=id is not None)
+            part = _Part(text, data[first:last], start + first, is_added=id is not None)
             yield (NormalizedSegment if id is None else _AddedPart)(
                 segment.data, segment.start, id, part, nothing, segment.threads
             )
@@ -168,14 +163,25 @@ class _MetaspaceText:
         """The normalized text, and the span of each of its code points."""
         return self.segment.normalizer.align(decode_utf8(self.segment.data))
 
+    @once
+    def _bytes(self) -> Offsets:
+        return byte_offsets(self.aligned[0])
+
+    def char_at(self, at: int) -> int:
+        """Return the index of the code point that begins at byte `at` of the normalized text.
+
+        Unlike `normal`, the text of `aligned` keeps bytes apart that form a character.
+        """
+        return int(np.searchsorted(self._bytes, at))
+
     def is_first(self, at: int) -> bool:
-        """Return whether the part at code point `at` comes from the start of the whole text.
+        """Return whether the part at byte `at` comes from the start of the whole text.
 
         Always False unless `prepend_scheme` is "first", because only this scheme needs the answer.
         """
         if self.metaspace.prepend_scheme != "first" or self.segment.start > 0:
             return False
-        return bool(self.aligned[1][at, 0] == 0)
+        return bool(self.aligned[1][self.char_at(at), 0] == 0)
 
 
 class _Part:
@@ -184,7 +190,7 @@ class _Part:
     metaspace = None
 
     def __init__(self, text: _MetaspaceText, data: bytes, start: int, is_added: bool) -> None:
-        """Store the part `data`, UTF-8, at the code point `start` of the normalized text."""
+        """Store the part `data`, UTF-8, at byte `start` of the normalized text."""
         self._text = text
         self._utf8 = data
         self._start = start
@@ -202,12 +208,11 @@ class _Part:
 
     def align(self, text: str) -> tuple[str, Offsets]:
         """Return the part, and the span of each code point in the segment; `text` is not used."""
-        normal, spans = self._text.aligned
-        end = self._start + len(decode_utf8(self._utf8))
+        start, end = map(self._text.char_at, (self._start, self._start + len(self._utf8)))
+        normal, spans = self._text.aligned[0][start:end], self._text.aligned[1][start:end]
         if self._is_added:
-            return normal[self._start : end], spans[self._start : end]
-        listed = [(first, last) for first, last in spans[self._start : end].tolist()]
-        part = AlignedText(list(normal[self._start : end]), listed)
+            return normal, spans
+        part = AlignedText(list(normal), [(first, last) for first, last in spans.tolist()])
         part = self._text.metaspace.align(part, self._text.is_first(self._start))
         return part.text, as_rows(part.spans)
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backend import Backend
 from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
@@ -26,12 +25,11 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend, concatenate_ids
 from bpe.encoding.token_list import AddedTokenList
-from bpe.encoding.utf8 import StrOrBytes, encode_utf8, is_utf8
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
-from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
@@ -57,17 +55,15 @@ class Pipeline:
         normalizer: NormalizesText | None,
         missing_bytes: Sequence[int],
         is_native: bool,
-        adds_space: bool,
         normalizes: bool = False,
     ) -> None:
         """Store the parts.
 
-        `is_native` says whether C++ may normalize, `adds_space` whether the backend puts a space
-        before texts, and `normalizes` whether the backend applies `normalizer`, but for spans.
+        `is_native` says whether C++ may normalize, and `normalizes` whether the backend applies
+        `normalizer`.
         """
         self.backend = backend
         self.is_native = is_native
-        self._adds_space = adds_space
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
@@ -78,11 +74,8 @@ class Pipeline:
         # On the fast path, the backend encodes a text without a check in Python.
         self._has_fast_path = normalizer is None or normalizes
         self._has_spans = normalizer is None or normalizer == NFC
-        # In C++, a step may join bytes that are not UTF-8 to a character that a later step changes.
-        self._checks_utf8 = normalizes and not _keeps_bytes_apart(normalizer)
         # The arguments only_str and only_ascii of Backend.all_take_fast_path.
-        only_str = bool(missing_bytes) or self._checks_utf8
-        self._fast_path_limits = only_str, bool(self._missing_in_str)
+        self._fast_path_limits = bool(missing_bytes), bool(self._missing_in_str)
 
     def trim(self) -> None:
         """Free the caches; later calls build them again."""
@@ -101,47 +94,39 @@ class Pipeline:
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.encode, join_ids, _listed)
+        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
 
     def encode_array(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(
-            text, special, errors, threads, self.backend.encode_array, join_arrays, _same
-        )
+        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
 
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.count, sum_counts, len)
+        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
         """Return the ids and the half-open span of each id.
 
         Spans count code points if `text` is a str, else bytes.
         """
-        ids, starts, ends = self._run(text, special, errors, threads, self._spans, join_spans)
+        ids, starts, ends = self._run(
+            text, special, errors, threads, self.backend.spans, join_spans
+        )
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
             starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
-
-    def _spans(self, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Spans:
-        ids, starts, ends = self.backend.spans(data, added, threads)
-        if self._adds_space:
-            # The added space is not in the text, so the span of a token of this space alone is
-            # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
-            ends = np.where(starts == ends, ends + 1, ends)
-        return ids, starts, ends
 
     def encode_batch(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch = self._check_batch(texts, errors)
-        if not self._has_fast_path or not all(map(self._is_taken, batch)):
+        if not self._has_fast_path:
             return self._encode_each(texts, special, errors)
         try:
             return self.backend.encode_batch(
@@ -155,7 +140,7 @@ class Pipeline:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch = self._check_batch(texts, errors)
-        if not self._has_fast_path or not all(map(self._is_taken, batch)):
+        if not self._has_fast_path:
             return concatenate_ids(self._encode_each(texts, special, errors))
         try:
             return self.backend.encode_batch_array(
@@ -206,7 +191,7 @@ class Pipeline:
 
     def _takes_packed(self, texts: PackedTexts) -> bool:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
-        return self._has_fast_path and not self._missing_bytes and not self._checks_utf8
+        return self._has_fast_path and not self._missing_bytes
 
     def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
@@ -250,21 +235,16 @@ class Pipeline:
         threads: int | None,
         work: Work[Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
-        from_ids: Callable[[Ids], Result] | None = None,
     ) -> Result:
         """Return the result of `work` for `text`.
 
-        If Python has to normalize `text`, run `work` on each segment, and `join` the results. If
-        the backend would normalize the segments, return the result of `from_ids` instead.
+        If Python has to normalize `text`, run `work` on each segment, and `join` the results.
         """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
             normalizer = self._normalizer
-            if from_ids is not None and not self._is_taken(data):
-                return from_ids(self.spans(text, special, errors, threads)[0])
-            is_done = from_ids is not None and self._has_fast_path
-            if normalizer is None or is_done or normalizer.keeps(data):
+            if normalizer is None or self._has_fast_path or normalizer.keeps(data):
                 return work(data, self._policies.added_for(special), workers)
             segments = normalized_segments(
                 encode_utf8(data), special, self._policies, normalizer, workers
@@ -272,10 +252,6 @@ class Pipeline:
             return join(segments, work)
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
-
-    def _is_taken(self, data: StrOrBytes) -> bool:
-        """Return whether the normalizer of the backend takes a text."""
-        return isinstance(data, str) or not self._checks_utf8 or is_utf8(data)
 
     def _check_batch(self, texts: list[Text], errors: Errors) -> list[StrOrBytes]:
         """Return the texts as the backend takes them.
@@ -317,20 +293,3 @@ class Pipeline:
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)
-
-
-def _keeps_bytes_apart(normalizer: NormalizesText | None) -> bool:
-    """Return whether C++ gives the results of Python for text that is not UTF-8."""
-    if not isinstance(normalizer, NormalizerChain):
-        return True
-    is_form = all(isinstance(step, UnicodeForm) for step in normalizer.steps)
-    return is_form and normalizer.metaspace is None
-
-
-def _listed(ids: Ids) -> list[int]:
-    listed: list[int] = ids.tolist()
-    return listed
-
-
-def _same(ids: Ids) -> Ids:
-    return ids

@@ -130,10 +130,21 @@ class PythonBackend(OneByOne):
         self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0
     ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
+        ids, starts, ends = self.spans_of_normalized(encode_utf8(text), added)
+        if self._add_prefix_space:
+            # The added space is not in the text, so the span of a token of this space alone is
+            # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
+            ends = np.where(starts == ends, ends + 1, ends)
+        return ids, starts, ends
+
+    def spans_of_normalized(
+        self, text: bytes, added: AddedTokenSearch
+    ) -> tuple[Ids, Offsets, Offsets]:
+        """Do the same as `spans`, but a token of an added space alone gets an empty span."""
         all_ids: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for ids, pre_token, start, end in self._pieces(encode_utf8(text), added):
+        for ids, pre_token, start, end in self._pieces(text, added):
             all_ids += ids
             if pre_token is None or (len(ids) == 1 and self._spans_in is None):
                 starts.append(start)

@@ -29,15 +29,6 @@ def decode_utf8(data: bytes) -> str:
     return data.decode("utf-8", ESCAPE)
 
 
-def is_utf8(data: bytes) -> bool:
-    """Return whether `data` is valid UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def has_surrogates(text: str) -> bool:
     """Return whether `text` holds surrogates, in pairs or alone."""
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import UnsupportedError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.growth import growth_of, problem_of_growth, utf8_size
@@ -51,8 +52,9 @@ class MetaspaceStep:
     def align(self, text: AlignedText, is_first: bool) -> AlignedText:
         """Return `text` changed, with its alignment."""
         text = Replace(" ", self.replacement).align(text)
-        first = "".join(text.chars[:1])
-        return text.prepended(self.replacement) if self._prepends(first, is_first) else text
+        # Bytes that are not UTF-8 may form a character.
+        joined = decode_utf8(text.text.encode("utf-8", ESCAPE))
+        return text.prepended(self.replacement) if self._prepends(joined, is_first) else text
 
     def _prepends(self, text: str, is_first: bool) -> bool:
         if self.prepend_scheme == "never" or not text or text.startswith(self.replacement):

@@ -29,8 +29,7 @@ _NOTHING_ELSE = b"\0\0"
 class NativeNormalizer:
     """Normalizes and aligns text as `normalizer` does, if possible in C++.
 
-    If a text has bytes that are not UTF-8, only a SentencePieceNormalizer and Unicode forms run in
-    C++.
+    Python aligns a text with bytes that are not UTF-8.
     """
 
     def __init__(self, normalizer: NormalizesText) -> None:
@@ -40,9 +39,8 @@ class NativeNormalizer:
     def normalized(self, data: bytes) -> bytes:
         """Return the normalized text of UTF-8."""
         native = self._native()
-        normal = None if native is None else native.normalized(data)
-        if normal is not None:
-            return normal
+        if native is not None:
+            return native.normalized(data)
         return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     def align(self, text: str) -> tuple[str, Offsets]:

@@ -43,7 +43,7 @@ def make_normalizer(
 
     It runs in C++ if `is_native`. `backend` checks whether NFC keeps a text.
     """
-    if normalizer is None:
+    if normalizer is None or normalizer == NormalizerChain():
         return None
     keeps = backend.is_normal if normalizer == NFC else _is_empty
     return _Normalizer(normalizer, keeps, is_native)

@@ -41,6 +41,11 @@ bool is_normal_text(const py::object &text) {
   return result;
 }
 
+py::tuple spans_result(IdBuffer &&ids, Spans &&spans) {
+  return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(spans.starts)),
+                        as_array(std::move(spans.ends)));
+}
+
 // Returns whether any of `texts`, which must be str, has a surrogate.
 bool have_surrogates(const py::list &texts) {
   for (const py::handle text : texts)
@@ -104,8 +109,23 @@ py::tuple NativeTokenizer::encode_packed(const py::object &data, const py::array
 py::tuple NativeTokenizer::spans(const py::object &text, const AddedTokenPhases &added,
                                  unsigned threads) const {
   EncodeResult result = encoded(OutputKind::SPANS, TextView(text), added, threads);
-  return py::make_tuple(as_array_of_ids(std::move(result.ids)),
-                        as_array(std::move(result.starts)), as_array(std::move(result.ends)));
+  return spans_result(std::move(result.ids), std::move(result.spans));
+}
+
+py::tuple NativeTokenizer::spans_of_normalized(const py::bytes &text,
+                                               const AddedTokenPhases &added) const {
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(size_of(text));
+  IdBuffer ids;
+  Spans spans;
+  Refusal refusal;
+  unlocked(size_of(text), [&] {
+    const CacheLease cache(tokenizer->caches());
+    refusal = tokenizer->encoder().encode_spans(bytes_of(text), size_of(text), added.all,
+                                                *cache, ids, spans.starts, spans.ends);
+  });
+  if (refusal.token != nullptr)
+    throw py::value_error("expected a text without refused tokens");
+  return spans_result(std::move(ids), std::move(spans));
 }
 
 py::array_t<std::uint32_t> NativeTokenizer::encode_later(const py::object &text,
@@ -286,6 +306,8 @@ void bind_tokenizer(py::module_ &module) {
       .def("encode_later", &Native::encode_later, py::arg("text"), py::arg("added"))
       .def("count", &Native::count, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
       .def("spans", &Native::spans, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+      .def("spans_of_normalized", &Native::spans_of_normalized, py::arg("text"),
+           py::arg("added"))
       .def("encode_batch", &Native::encode_batch, py::arg("texts"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_batch_array", &Native::encode_batch_array, py::arg("texts"),

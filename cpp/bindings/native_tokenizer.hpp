@@ -49,9 +49,11 @@ public:
   py::tuple encode_packed(const py::object &data, const py::array &offsets,
                           const AddedTokenPhases &added, unsigned threads) const;
 
-  // Does not normalize `text`. Spans are in bytes.
+  // Spans are in bytes.
   py::tuple spans(const py::object &text, const AddedTokenPhases &added,
                   unsigned threads) const;
+  // Does not normalize `text`. A token that is only the prefix has an empty span.
+  py::tuple spans_of_normalized(const py::bytes &text, const AddedTokenPhases &added) const;
   // Encodes a part of a text that begins at a safe cut, as a LATER part.
   py::array_t<std::uint32_t> encode_later(const py::object &text,
                                           const AddedTokenPhases &added) const;

@@ -60,29 +60,24 @@ public:
                              Symbols(std::move(symbols)));
       return;
     }
-    takes_any_bytes_ = std::all_of(spec.steps.begin(), spec.steps.end(), [](const auto &step) {
-      return step.is("NFC") || step.is("NFD") || step.is("NFKC") || step.is("NFKD");
-    });
     chain_.emplace(std::move(spec.steps), std::nullopt);
   }
 
-  // Returns None for a text that Python must normalize: it has bytes that are not UTF-8, and
-  // steps may join them to characters.
-  py::object normalized(const py::bytes &text) const {
+  py::bytes normalized(const py::bytes &text) const {
     const Bytes bytes(text);
     std::vector<std::uint8_t> normal;
-    bool is_done = true;
     unlocked(bytes.size, [&] {
       if (sentencepiece_)
         sentencepiece_->normalize(bytes.data, bytes.size, normal);
-      else if ((is_done = takes_any_bytes_ || is_utf8(bytes.data, bytes.size)))
+      else
         chain_->normalize(bytes.data, bytes.size, normal);
     });
-    return is_done ? as_bytes(normal) : py::object(py::none());
+    return as_bytes(normal);
   }
 
   // Returns the normalized text, and for each of its code points the start and the end of a
-  // span of the text. The offsets count code points. Returns None as `normalized` does.
+  // span of the text. The offsets count code points. Returns None if a chain gets bytes that
+  // are not UTF-8: such bytes may form a code point in the normalized text.
   py::object align(const py::bytes &text) const {
     const Bytes bytes(text);
     std::vector<std::uint8_t> normal;
@@ -120,7 +115,7 @@ private:
     std::vector<std::int64_t> spans;
     spans.reserve(2 * normal.size());
     for (std::size_t i = 0; i < normal.size(); ++i) {
-      if (is_tail(normal[i]))
+      if (origins[i] == SAME_ORIGIN)
         continue;
       const bool is_inserted = origins[i] == NO_ORIGIN; // before all characters of the text
       const auto start = is_inserted ? 0 : counts.before(static_cast<std::size_t>(origins[i]));
@@ -131,7 +126,6 @@ private:
 
   std::optional<SentencePieceNormalizer> sentencepiece_;
   std::optional<NormalizerChain> chain_; // set if sentencepiece_ is not
-  bool takes_any_bytes_ = false;         // Unicode forms keep bytes that are not UTF-8
 };
 
 } // namespace

@@ -64,9 +64,7 @@ void use_text_decoding(std::optional<std::vector<DecoderStep>> &decoder,
 } // namespace
 
 void use_nfc(TokenizerSpec &spec) {
-  spec.nfc = !spec.steps.empty() && !spec.metaspace &&
-             std::all_of(spec.steps.begin(), spec.steps.end(),
-                         [](const NormalizerStep &step) { return step.is("NFC"); });
+  spec.nfc = spec.steps.size() == 1 && spec.steps[0].is("NFC") && !spec.metaspace;
   if (spec.nfc)
     spec.steps.clear();
 }

@@ -100,6 +100,13 @@ int main() {
   check(*chain, "ABc", {257, 99}, {0, 2}, {2, 3});
   check(*chain, "<e>q!e\xCC\x81", {256, 258, 101, 204, 129}, {0, 3, 5, 6, 6}, {3, 5, 6, 8, 8});
 
+  // Bytes that are not UTF-8 form no character, even if a step drops the text between them.
+  const auto dropping = make(false, {step("Replace", "x", ""), step("Lowercase")});
+  check(*dropping, "\xC3x\x89 \xC3\x89", {195, 137, 32, 195, 169}, {0, 2, 3, 4, 4},
+        {1, 3, 4, 6, 6});
+  const auto byte_level = make(false, {step("Replace", "x", ""), step("ByteLevel")});
+  check(*byte_level, "\xC3x\x89", {195, 131, 196, 171}, {0, 0, 2, 2}, {1, 1, 3, 3});
+
   const auto lower = make(false, {step("NFKD"), step("Lowercase")});
   const Result refused = encode(*lower, "\xEF\xAC\x81 q!", Treatment::RAISE);
   expect(refused.refusal.token != nullptr && refused.refusal.position == 4 &&

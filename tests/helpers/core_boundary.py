@@ -180,6 +180,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.span_call": lambda: (encoder(), added(), False, (b"\0" * 9, b"\1" * 9, True)),
     "Tokenizer.span_call()": lambda: ("ab cd",),
     "Tokenizer.spans": lambda: (encoder(), "abc", added(), 2),
+    "Tokenizer.spans_of_normalized": lambda: (encoder(), b"abc", added()),
     "Tokenizer.takes_spaces": lambda: (encoder(),),
     "Tokenizer.trim": lambda: (encoder(),),
     "FastCallMethod": lambda: (slow, "call", ("", "special"), (None, "raise"), 2),

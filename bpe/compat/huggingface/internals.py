@@ -98,5 +98,5 @@ class Pieces:
             part = text[first:last]
             encoded = None
             if id is None:
-                encoded = self._backend.spans(part.encode(), self._no_added, 1)
+                encoded = self._backend.spans_of_normalized(part.encode(), self._no_added)
             yield AlignedPiece(part, starts[first:last], ends[first:last], encoded)

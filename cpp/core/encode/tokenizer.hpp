@@ -129,7 +129,7 @@ public:
   // step 1.
   Refusal encode_spans(const std::uint8_t *text, std::size_t size,
                        const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
-                       Spans &spans) const;
+                       Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const;
 
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
@@ -176,7 +176,7 @@ private:
   // Like encode_spans, for a text that needs no step 1.
   Refusal encode_plain_spans(const std::uint8_t *text, std::size_t size,
                              const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
-                             Spans &spans) const;
+                             Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const;
   // Returns the chain that aligns text in encode_spans; nullptr for SentencePiece.
   const NormalizerChain *aligning_chain() const {
     return parts_.chain != nullptr ? parts_.chain.get() : nfc_chain_.get();

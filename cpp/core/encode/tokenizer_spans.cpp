@@ -33,8 +33,7 @@ public:
       if (segment.token == nullptr)
         refusal = add_part(segment.start, segment.end);
       else
-        add_token(*segment.token, {static_cast<std::int64_t>(segment.start),
-                                   static_cast<std::int64_t>(segment.end)});
+        add_token(*segment.token, source_of(segment.start, segment.end));
     });
     // A refused token in a part comes before the refused exact token, at which `split` stops.
     return refusal.token != nullptr ? refusal : exact_refusal;
@@ -60,37 +59,42 @@ private:
     const std::size_t size = end - start;
     normal_.clear();
     sources_.clear();
-    Origins origins;
     if (parts_.sentencepiece)
-      parts_.sentencepiece->align(part, size, normal_, origins);
-    else
-      chain_->align(part, size, normal_, origins);
-    // SentencePiece counts characters, and the others bytes. A source ends where the next one
-    // begins, or after its character.
+      return align_sentencepiece(part, size, start);
+    Origins origins;
+    chain_->align(part, size, normal_, origins);
+    for (const std::int64_t origin : origins) {
+      const auto first = static_cast<std::size_t>(origin);
+      if (origin == SAME_ORIGIN)
+        sources_.push_back(sources_.back());
+      else if (origin == NO_ORIGIN)
+        sources_.push_back(source_of(start, start));
+      else
+        sources_.push_back(source_of(
+            start + first, start + first + decode_utf8(part + first, size - first).width));
+    }
+  }
+
+  // The origins of SentencePiece count characters. A source ends where the next one begins.
+  void align_sentencepiece(const std::uint8_t *part, std::size_t size, std::size_t start) {
+    std::vector<std::int64_t> origins;
+    parts_.sentencepiece->align(part, size, normal_, origins);
     std::vector<std::size_t> places; // of the characters, and the end
-    for (std::size_t at = 0; parts_.sentencepiece && at <= size;
-         at += at == size ? 1 : decode_utf8(part + at, size - at).width)
-      places.push_back(at);
-    const auto to_source = [&](std::size_t first, std::size_t last) {
-      return Source{static_cast<std::int64_t>(start + first),
-                    static_cast<std::int64_t>(start + last)};
-    };
+    for (std::size_t at = 0; at < size; at += decode_utf8(part + at, size - at).width)
+      places.push_back(start + at);
+    places.push_back(start + size);
     std::size_t character = 0;
     for (std::size_t at = 0; at < normal_.size(); ++character) {
-      Source source;
-      if (parts_.sentencepiece) {
-        source = to_source(places[static_cast<std::size_t>(origins[character])],
-                           places[static_cast<std::size_t>(origins[character + 1])]);
-      } else if (origins[at] == NO_ORIGIN) {
-        source = to_source(0, 0);
-      } else {
-        const auto first = static_cast<std::size_t>(origins[at]);
-        source = to_source(first, first + decode_utf8(part + first, size - first).width);
-      }
       const std::size_t width = decode_utf8(normal_.data() + at, normal_.size() - at).width;
-      sources_.insert(sources_.end(), width, source);
+      sources_.insert(sources_.end(), width,
+                      source_of(places[static_cast<std::size_t>(origins[character])],
+                                places[static_cast<std::size_t>(origins[character + 1])]));
       at += width;
     }
+  }
+
+  static Source source_of(std::size_t start, std::size_t end) {
+    return {static_cast<std::int64_t>(start), static_cast<std::int64_t>(end)};
   }
 
   // Adds the normalized added tokens of normal_, and the text between them as Metaspace changes
@@ -164,10 +168,10 @@ private:
 
 Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size,
                                       const AddedTokens &added, PreTokenCache &cache,
-                                      IdBuffer &ids, Spans &spans) const {
+                                      IdBuffer &ids, Spans &spans, Encoder::Part which) const {
   std::size_t next = spans.starts.size();
   const Refusal refusal =
-      encoder_.encode_spans(text, size, added, cache, ids, spans.starts, spans.ends);
+      encoder_.encode_spans(text, size, added, cache, ids, spans.starts, spans.ends, which);
   // A token of the prefix alone gets the next byte, as in Hugging Face's tokenizers. If spaces
   // stand for marks, TextSpaces::prefix_has_span has decided.
   const TextSpaces &spaces = parts_.spaces;
@@ -180,9 +184,9 @@ Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size
 
 Refusal Tokenizer::encode_spans(const std::uint8_t *text, std::size_t size,
                                 const AddedTokenPhases &added, PreTokenCache &cache,
-                                IdBuffer &ids, Spans &spans) const {
+                                IdBuffer &ids, Spans &spans, Encoder::Part which) const {
   return is_normalized(text, size)
-             ? encode_plain_spans(text, size, added.all, cache, ids, spans)
+             ? encode_plain_spans(text, size, added.all, cache, ids, spans, which)
              : SpanEncoder(*this, text, added, cache, ids, spans).encode(size);
 }
 

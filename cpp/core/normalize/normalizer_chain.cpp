@@ -4,6 +4,7 @@
 #include "core/base/sizes.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/unicode/utf8.hpp"
+#include "core/unicode/utf8_check.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -45,6 +46,30 @@ NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
 
 void NormalizerChain::run(const std::uint8_t *data, std::size_t size,
                           PassResult &result) const {
+  std::vector<std::uint8_t> replaced;
+  std::vector<std::uint8_t> invalid;
+  // One pass alone cannot read bytes that it joins.
+  if ((passes_.size() < 2 && result.origins == nullptr) || is_utf8(data, size)) {
+    run_passes(data, size, result);
+  } else {
+    replaced.assign(data, data + size);
+    invalid = replace_invalid(replaced);
+    result.invalid = &invalid;
+    run_passes(replaced.data(), size, result);
+  }
+  for (std::size_t at = 0; result.origins != nullptr && at < result.bytes.size(); ++at)
+    if (is_tail(result.bytes[at]))
+      (*result.origins)[at] = SAME_ORIGIN;
+  if (invalid.empty())
+    return;
+  auto value = invalid.begin();
+  for (std::uint8_t &byte : result.bytes)
+    if (byte == INVALID_BYTE)
+      byte = *value++;
+}
+
+void NormalizerChain::run_passes(const std::uint8_t *data, std::size_t size,
+                                 PassResult &result) const {
   if (passes_.empty())
     return result.keep(data, 0, size);
   std::vector<std::uint8_t> before; // the text, and its origins, before a pass
@@ -90,7 +115,9 @@ std::vector<std::size_t> NormalizerChain::sources(const std::uint8_t *data,
   align(data, size, normal, origins);
   std::vector<std::size_t> sources;
   for (const std::int64_t origin : origins)
-    sources.push_back(static_cast<std::size_t>(std::max<std::int64_t>(origin, 0)));
+    sources.push_back(origin == SAME_ORIGIN
+                          ? sources.back()
+                          : static_cast<std::size_t>(std::max<std::int64_t>(origin, 0)));
   return sources;
 }
 

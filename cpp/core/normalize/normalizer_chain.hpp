@@ -59,6 +59,8 @@ public:
 
 private:
   void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
+  // Does the same for a text without bytes that are not UTF-8, or with their replacements.
+  void run_passes(const std::uint8_t *data, std::size_t size, PassResult &result) const;
 
   std::vector<NormalizerStep> steps_;
   NormalizerPasses passes_; // they do what steps_ say

@@ -2,6 +2,8 @@
 
 #include "core/unicode/utf8.hpp"
 
+#include <utility>
+
 namespace pretok {
 namespace {
 
@@ -22,6 +24,17 @@ void PassResult::keep(const std::uint8_t *data, std::size_t start, std::size_t e
   bytes.insert(bytes.end(), data + start, data + end);
   for (std::size_t at = start; origins != nullptr && at < end; ++at)
     origins->push_back(static_cast<std::int64_t>(at));
+}
+
+std::vector<std::uint8_t> replace_invalid(std::vector<std::uint8_t> &text) {
+  std::vector<std::uint8_t> invalid;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t width = decode_utf8(text.data() + at, text.size() - at).width;
+    if (width == 1 && text[at] >= 0x80)
+      invalid.push_back(std::exchange(text[at], INVALID_BYTE));
+    at += width;
+  }
+  return invalid;
 }
 
 void append_origins(const std::vector<Change> &changes, const std::vector<std::size_t> &starts,

@@ -59,13 +59,20 @@ void space_chinese(std::uint32_t code_point, Bytes &to) {
 class ByteLevelPass final : public NormalizerPass {
 public:
   void run(const std::uint8_t *data, std::size_t size, PassResult &result) const override {
+    std::size_t invalid = 0; // the number of invalid bytes before `at`
     for (std::size_t at = 0, width = size; at < size; at += width) {
-      if (result.origins != nullptr)
+      if (result.origins != nullptr || result.invalid != nullptr)
         width = decode_utf8(data + at, size - at).width;
+      const std::uint8_t *const character =
+          result.invalid != nullptr && data[at] == INVALID_BYTE
+              ? result.invalid->data() + invalid++
+              : data + at;
       const std::string text =
-          byte_characters({reinterpret_cast<const char *>(data) + at, width});
+          byte_characters({reinterpret_cast<const char *>(character), width});
       result.append(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), at);
     }
+    if (result.invalid != nullptr)
+      result.invalid->clear();
   }
 };
 

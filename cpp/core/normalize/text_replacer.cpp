@@ -2,6 +2,7 @@
 
 #include "core/unicode/utf8.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace pretok {
@@ -31,12 +32,27 @@ void TextReplacer::for_matches(const std::uint8_t *data, std::size_t size,
 void TextReplacer::run(const std::uint8_t *data, std::size_t size, PassResult &result) const {
   const auto *const content = reinterpret_cast<const std::uint8_t *>(content_.data());
   std::size_t done = 0;
-  for_matches(data, size, [&](std::size_t start, std::size_t end) {
+  std::vector<std::uint8_t> kept_invalid;
+  std::ptrdiff_t invalid = 0; // the number of invalid bytes before `done`
+  const auto keep_to = [&](std::size_t start) {
     result.keep(data, done, start);
+    if (result.invalid == nullptr)
+      return;
+    const auto value = result.invalid->begin() + invalid;
+    const std::ptrdiff_t count = std::count(data + done, data + start, INVALID_BYTE);
+    kept_invalid.insert(kept_invalid.end(), value, value + count);
+    invalid += count;
+  };
+  for_matches(data, size, [&](std::size_t start, std::size_t end) {
+    keep_to(start);
     result.append(content, content_.size(), last_start(data, start, end));
+    if (result.invalid != nullptr)
+      invalid += std::count(data + start, data + end, INVALID_BYTE);
     done = end;
   });
-  result.keep(data, done, size);
+  keep_to(size);
+  if (result.invalid != nullptr)
+    result.invalid->swap(kept_invalid);
 }
 
 } // namespace pretok

@@ -21,9 +21,7 @@ struct EncodeResult {
   IdBuffer ids;
   std::vector<std::int64_t> text_ends; // for each complete text, the end of its ids in `ids`
   std::size_t count = 0;               // number of ids, for OutputKind::COUNT
-  // Start and end of each token as byte offsets in its text, for OutputKind::SPANS.
-  std::vector<std::int64_t> starts;
-  std::vector<std::int64_t> ends;
+  Spans spans;                         // of each token in its text, for OutputKind::SPANS
   // If the last text is incomplete at its end, the number of bytes of this text so far; else 0.
   std::size_t open_bytes = 0;
   // The first refused special token; encoding stops there. Its position is a byte offset in the
@@ -32,8 +30,7 @@ struct EncodeResult {
   std::size_t refused_text = 0;
 
   // Encodes a text or the next part of a text, and adds the output to this result. `is_last`
-  // must be true for a whole text and for the last part of a text. For OutputKind::SPANS, the
-  // text must be normalized.
+  // must be true for a whole text and for the last part of a text.
   void add(const Tokenizer &tokenizer, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokenPhases &added, PreTokenCache &cache,
            Encoder::Part which, bool is_last) {
@@ -42,12 +39,11 @@ struct EncodeResult {
     } else if (output == OutputKind::COUNT) {
       refusal = tokenizer.count(data, size, added, cache, count, which);
     } else {
-      std::size_t span = starts.size();
-      refusal = tokenizer.encoder().encode_spans(data, size, added.all, cache, ids, starts,
-                                                 ends, which);
-      for (; open_bytes != 0 && span < starts.size(); ++span) {
-        starts[span] += static_cast<std::int64_t>(open_bytes);
-        ends[span] += static_cast<std::int64_t>(open_bytes);
+      std::size_t span = spans.starts.size();
+      refusal = tokenizer.encode_spans(data, size, added, cache, ids, spans, which);
+      for (; open_bytes != 0 && span < spans.starts.size(); ++span) {
+        spans.starts[span] += static_cast<std::int64_t>(open_bytes);
+        spans.ends[span] += static_cast<std::int64_t>(open_bytes);
       }
     }
     refusal.position += open_bytes;
@@ -72,10 +68,10 @@ struct EncodeResult {
       text_ends.push_back(id_count + end);
     count += other.count;
     const auto bytes = static_cast<std::int64_t>(open_bytes);
-    for (const std::int64_t start : other.starts)
-      starts.push_back(bytes + start);
-    for (const std::int64_t end : other.ends)
-      ends.push_back(bytes + end);
+    for (const std::int64_t start : other.spans.starts)
+      spans.starts.push_back(bytes + start);
+    for (const std::int64_t end : other.spans.ends)
+      spans.ends.push_back(bytes + end);
     if (other.refusal.token != nullptr) {
       refusal = other.refusal;
       refused_text = other.refused_text;
@@ -90,8 +86,8 @@ struct EncodeResult {
   void clear() {
     drop_ended_texts();
     ids.clear();
-    starts.clear();
-    ends.clear();
+    spans.starts.clear();
+    spans.ends.clear();
     count = open_bytes = 0;
     refusal = {};
   }
@@ -124,7 +120,7 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
   // A text that the normalizer may change has no safe cuts.
   const auto may_cut = [&](const View &text) {
     Scratch scratch;
-    return output == OutputKind::SPANS || tokenizer.normalizer() == Normalizer::NONE ||
+    return tokenizer.normalizer() == Normalizer::NONE ||
            (tokenizer.normalizer() == Normalizer::NFC &&
             text.with_utf8(scratch, [](const std::uint8_t *data, std::size_t bytes) {
               return is_nfc(data, bytes);
