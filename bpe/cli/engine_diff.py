@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from pretok.cli.output import Escaper, Side, difference_lines, rule_text
+from pretok.cli.output import Escaper, Side, difference_lines, rule_text, step_record
 from pretok.fuzz.oracle import Ask, Span
 from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
@@ -63,10 +63,7 @@ class EngineComparison(NamedTuple):
             "pre_tokens": self.pre_tokens,
         }
         if not self.same:
-            ours = [
-                {"start": start, "end": end, "text": text, "rule": rule and str(rule)}
-                for start, end, text, rule in self.ours
-            ]
+            ours = list(map(step_record, self.ours))
             theirs = [
                 {"start": start, "end": end, "text": text} for start, end, text in self.theirs
             ]

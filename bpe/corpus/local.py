@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from typing import Any
 
 from bpe.corpus.documents import Position
 from bpe.corpus.encode import DocumentEncoder, Encoded
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
 from bpe.corpus.threads import map_in_order, read_ahead
+from bpe.corpus.write_back import libc_function
 from bpe.tokenizer import Tokenizer
 
 MAX_WORKERS = 64
@@ -62,9 +62,7 @@ class MemoryTrimmer:
     """
 
     def __init__(self) -> None:
-        self._trim: Callable[[int], object] = lambda pad: None
-        with suppress(OSError, AttributeError, TypeError):  # raised without glibc
-            self._trim = ctypes.CDLL(None).malloc_trim
+        self._trim: Any = libc_function("malloc_trim") or (lambda pad: None)
         self._size = 0
 
     def add(self, size: int) -> None:

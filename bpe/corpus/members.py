@@ -7,30 +7,20 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from bpe.corpus.fields import (
-    MAX,
-    MAX_ID,
-    Count,
-    Positive,
-    check_of,
-    integer,
-    one_of,
-    record,
-    sha256,
-    table,
-)
+from bpe.corpus import fields
+from bpe.corpus.fields import Count, Positive, check_of, record
 from bpe.corpus.identity import SUFFIXES
 from bpe.corpus.options import Options
 
 TRAIN, VALIDATION = "train", "val"
 OFFSET = np.dtype("<i8")
 """The type of an offset in the files of document offsets."""
-DIGEST = {"bytes": check_of(Count), "sha256": sha256}
+DIGEST = {"bytes": check_of(Count), "sha256": fields.sha256}
 _TOKENIZER = {
     "name": check_of(str | None),
-    "file": one_of(*(f"tokenizer{suffix}" for suffix in SUFFIXES)),
+    "file": fields.one_of(*(f"tokenizer{suffix}" for suffix in SUFFIXES)),
     **DIGEST,
-    "vocab_size": integer(1, MAX_ID + 1),
+    "vocab_size": fields.integer(1, fields.MAX_ID + 1),
     "preset": check_of(str | None),
     "unicode": check_of(str | None),
 }
@@ -76,9 +66,9 @@ class ShardState:
     is_inside: bool = False
 
 
-_states = table(check_of(ShardState))
+_states = fields.table(check_of(ShardState))
 _PROGRESS = {
-    "files": check_of(list[tuple[str, Count, Annotated[int, integer(-MAX)]]]),
+    "files": check_of(list[tuple[str, Count, Annotated[int, fields.integer(-fields.MAX)]]]),
     "position": check_of(tuple[Count, Count]),
     "writers": _states,
     "store": _states,

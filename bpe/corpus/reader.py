@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import load_manifest
 from bpe.corpus.members import Manifest, Shard
 from bpe.corpus.shard_files import OpenShard, damaged, open_shard, size_of
@@ -50,8 +49,6 @@ class Corpus:
                 "`pretok tokenize` or bpe.corpus.tokenize"
             )
         self.manifest: Manifest = manifest
-        self._layout = LAYOUTS[manifest.options["layout"]]
-        self._dtype: np.dtype[Any] = np.dtype(manifest.options["dtype"]).newbyteorder("<")
         self._opened: dict[str, OpenShard] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -196,9 +193,5 @@ class Corpus:
     def _open(self, shard: Shard) -> OpenShard:
         """Open a shard and check its files, once for each Corpus."""
         if shard.name not in self._opened:
-            manifest = self.manifest
-            self._opened[shard.name] = open_shard(
-                self.folder, shard, self._layout, self._dtype, manifest.options["pack"],
-                manifest.tokenizer["vocab_size"],
-            )  # fmt: skip
+            self._opened[shard.name] = open_shard(self.folder, shard, self.manifest)
         return self._opened[shard.name]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.layouts.layout import (
     NPY_HEADER_SIZE,
     OFFSETS_SUFFIX,
@@ -17,7 +18,7 @@ from bpe.corpus.layouts.layout import (
     npy_header,
     row_offsets,
 )
-from bpe.corpus.members import OFFSET, Shard
+from bpe.corpus.members import OFFSET, Manifest, Shard
 from bpe.errors import CorpusError
 from bpe.types import Offsets
 from pretok.errors import short_path
@@ -94,19 +95,14 @@ class OpenShard(NamedTuple):
         return tokens.astype(np.uint32, copy=False)
 
 
-def open_shard(
-    folder: Path,
-    shard: Shard,
-    layout: Layout,
-    dtype: np.dtype[Any],
-    pack: int | None,
-    vocab_size: int,
-) -> OpenShard:
+def open_shard(folder: Path, shard: Shard, manifest: Manifest) -> OpenShard:
     """Open a shard whose description in the manifest was checked.
 
     Raises CorpusError if a file does not have the size of the manifest, a wrong header, or offsets
     that are not those of documents.
     """
+    layout, pack = LAYOUTS[manifest.options["layout"]], manifest.options["pack"]
+    dtype = np.dtype(manifest.options["dtype"]).newbyteorder("<")
     for name, expected in shard.files.items():
         size = size_of(folder / name)
         if size != expected["bytes"]:
@@ -122,7 +118,7 @@ def open_shard(
     offsets = np.memmap(path, OFFSET, "r", NPY_HEADER_SIZE, shape)
     check_offsets(path, offsets, shard.tokens - shard.padding)
     rows = offsets if layout.is_raw else row_offsets(offsets, shard.tokens, pack)
-    return OpenShard(place, layout, dtype, offsets, rows, vocab_size)
+    return OpenShard(place, layout, dtype, offsets, rows, manifest.tokenizer["vocab_size"])
 
 
 def _check_header(path: Path, expected: bytes) -> None:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from contextlib import suppress
+from typing import Any
 
 INTERVAL = 1 << 24
 """The number of appended bytes after which the system begins to write them to the disk."""
 SYNC_FILE_RANGE_WRITE = 2
 
 
+def libc_function(name: str) -> Any:
+    """Return a function of the C library of the system, or None if it has no such function."""
+    try:
+        return getattr(ctypes.CDLL(None), name)
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
 def _sync_file_range() -> Callable[[int, int, int, int], int]:
     """Return the function of Linux; elsewhere, return a function that does nothing."""
-    with suppress(OSError, AttributeError, TypeError):
-        function = ctypes.CDLL(None).sync_file_range
-        function.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
-        return function
-    return lambda descriptor, start, size, flags: 0
+    function = libc_function("sync_file_range")
+    if function is None:
+        return lambda descriptor, start, size, flags: 0
+    function.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
+    return function  # type: ignore[no-any-return]
 
 
 class WriteBack:

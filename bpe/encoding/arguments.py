@@ -297,7 +297,7 @@ def check_batch(texts: Iterable[Text]) -> list[Text]:
         raise TypeError(
             f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"
         )
-    if not isinstance(texts, Iterable):
+    if type(texts) is not list and not isinstance(texts, Iterable):
         raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
     # Copy: another thread may change the caller's list during the call.
     return list(texts)

@@ -13,7 +13,6 @@ from pretok.cli.input import open_text
 from pretok.cli.options import ESCAPES, PRESET, options_of, split_options
 from pretok.diff import Diff
 from pretok.machine.backend import BackendName
-from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
@@ -97,12 +96,13 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
     def records() -> Iterator[str]:
         for region in diff:
             if diff.region_count <= limit:
-                a, b = (", ".join(map(_step_json, side)) for side in (region.first, region.second))
-                yield (
-                    f'{{"start": {region.start}, "end": {region.end}, '
-                    f'"a_count": {region.first_count}, "b_count": {region.second_count}, '
-                    f'"a": [{a}], "b": [{b}]}}'
-                )
+                record = {
+                    "start": region.start, "end": region.end,
+                    "a_count": region.first_count, "b_count": region.second_count,
+                    "a": list(map(output.step_record, region.first)),
+                    "b": list(map(output.step_record, region.second)),
+                }  # fmt: skip
+                yield json.dumps(record)
 
     # Print the prefix only with the first region. If reading the input fails before this region,
     # nothing has been printed, not even the beginning of the JSON.
@@ -117,10 +117,6 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
     )
     rest = {"a": a, "b": b, "differing_regions": diff.region_count}
     yield f", {json.dumps(rest)[1:]}\n"
-
-
-def _step_json(step: Step) -> str:
-    return output.step_json(step.start, step.end, step.text, output.rule_json(step.rule))
 
 
 def _counted(count: int, noun: str) -> str:

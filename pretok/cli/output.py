@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from pretok.charsets.sets import CONTROL, SPACE, WHITE_SPACE
+from pretok.machine.stream import Step
 from pretok.preset import Exactness
 from pretok.rules import Rule
 from pretok.stage import Stage
@@ -134,6 +135,11 @@ def difference_lines(
             yield styled(f"{sign} {columns(shown, rule)}".rstrip(), colored, color)
         if count > len(texts):
             yield styled(f"{sign} and {count - len(texts)} more", colored, color)
+
+
+def step_record(step: Step) -> dict[str, object]:
+    """Return one pre-token as a JSON object."""
+    return {**step._asdict(), "rule": None if step.rule is None else rule_text(step.rule)}
 
 
 def step_json(start: int, end: int, text: str, rule: str) -> str:

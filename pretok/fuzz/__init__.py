@@ -66,8 +66,7 @@ def fuzz(
     batch, `on_batch` is called with the number of texts in the batch. Raises EngineError if the
     engine cannot express the preset, and ValueError if `seconds` and `cases` are both None.
     """
-    if seconds is None and cases is None:
-        raise ValueError("expected a limit, got none; pass seconds or cases")
+    within = limits(seconds, cases)
     reason = engine.unsupported_reason(preset)
     if reason:
         raise EngineError(f"{engine.name} cannot express preset {preset.name!r}: {reason}")
@@ -80,17 +79,27 @@ def fuzz(
         longest=engine.longest,
         surrogates=engine.surrogates,
     )
-    end = time.monotonic() + seconds if seconds is not None else float("inf")
     done = 0
     mismatch = None
-    limit = cases if cases is not None else float("inf")
-    while mismatch is None and (done == 0 or (done < limit and time.monotonic() < end)):
+    while mismatch is None and within(done):
         texts = maker.batch(engine.batch)
         mismatch = _first_mismatch(tokenizer, comparisons, texts)
         done += len(texts)
         if on_batch:
             on_batch(len(texts))
     return Result(preset, engine.name, version, done, mismatch)
+
+
+def limits(seconds: float | None, cases: int | None) -> Callable[[int], bool]:
+    """Return a function that says whether to go on after a number of cases; with 0, always.
+
+    The time begins now. Raises ValueError if there is no limit.
+    """
+    if seconds is None and cases is None:
+        raise ValueError("expected a limit, got none; pass seconds or cases")
+    end = float("inf") if seconds is None else time.monotonic() + seconds
+    most = float("inf") if cases is None else cases
+    return lambda done: done == 0 or (done < most and time.monotonic() < end)
 
 
 def minimize(text: str, differs: Callable[[str], bool]) -> str:

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pretok.fuzz.engines import EngineError, FuzzEngine, HuggingFaceEngine, engine
+from pretok.fuzz.engines import (
+    EngineError,
+    FuzzEngine,
+    HuggingFaceEngine,
+    TiktokenEngine,
+    engine,
+)
+from pretok.fuzz.engines.tiktoken import substrings
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Engine
 
@@ -56,21 +63,12 @@ def of_pattern(pattern: str, name: Engine, ours: PreTokenizer) -> tuple[str, Ask
         split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
         return of_huggingface({**split, "invert": False})
     library = engine("tiktoken")
+    assert isinstance(library, TiktokenEngine)
 
     def tokens(texts: set[str], text: str) -> list[bytes]:
         """Return tiktoken's tokens of `text`, with a vocabulary of all bytes and all `texts`."""
-        ranks = {bytes([byte]) for byte in range(256)} | {part.encode() for part in texts}
-        ordered = sorted(ranks)
-        encoding = _call(
-            library,
-            lambda: library.module.Encoding(
-                "pretok-identify",
-                pat_str=pattern,
-                mergeable_ranks={token: rank for rank, token in enumerate(ordered)},
-                special_tokens={},
-            ),
-        )
-        return [ordered[i] for i in _call(library, lambda: encoding.encode_ordinary(text))]
+        result: list[bytes] = _call(library, lambda: library.encoder(pattern, texts)(text))
+        return result
 
     def ask(text: str) -> list[Span]:
         bounds = [(start, end) for start, end in ours.spans(text)]
@@ -97,10 +95,7 @@ def of_pattern(pattern: str, name: Engine, ours: PreTokenizer) -> tuple[str, Ask
         size = WINDOW
         while size <= MAX_WINDOW:
             window = text[start : start + size]
-            substrings = {
-                window[a:b] for a in range(len(window)) for b in range(a + 1, len(window) + 1)
-            }
-            theirs = _spans(tokens(substrings, window), window)
+            theirs = _spans(tokens(substrings(window), window), window)
             if theirs != list(ours.spans(window)):
                 return bounds[:first] + [(start + a, start + b) for a, b in theirs]
             size *= 2

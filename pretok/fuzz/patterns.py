@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pretok.errors import UnknownPatternError
-from pretok.fuzz import minimize
+from pretok.fuzz import limits, minimize
 from pretok.fuzz.engines import ComparedSplits, EngineError, RegexEngine
 from pretok.fuzz.engines import engine as engine_of
 from pretok.fuzz.text import SEEDS
@@ -169,14 +169,11 @@ def fuzz_patterns(
     `pretok.fuzz.fuzz`, but not more than `cases` patterns are tried. Raises EngineError if `regex`
     is not installed, and ValueError if `seconds` and `cases` are both None.
     """
-    if seconds is None and cases is None:
-        raise ValueError("expected a limit, got none; pass seconds or cases")
+    within = limits(seconds, cases)
     maker, check = PatternMaker(seed), _Check()
-    end = time.monotonic() + seconds if seconds is not None else float("inf")
-    limit = float("inf") if cases is None else cases
     done = 0
-    while done == 0 or (done < limit and time.monotonic() < end):
-        batch = maker.batch(int(min(BATCH, max(limit - done, 1))))
+    while within(done):
+        batch = maker.batch(BATCH if cases is None else min(BATCH, max(cases - done, 1)))
         for pattern, engine in batch:
             done += 1
             problem = check.problem(pattern, engine)

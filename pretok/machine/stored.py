@@ -8,22 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from pretok import rules
 from pretok.behaviors import BEHAVIORS
 from pretok.charsets.sets import CharSet
 from pretok.errors import DefinitionError
 from pretok.machine.program import MAGIC, serialize_stages
-from pretok.rules import (
-    CasedWord,
-    Contraction,
-    Enclosed,
-    Groups,
-    Literal,
-    Phrase,
-    Rule,
-    Run,
-    Spaces,
-    Through,
-)
+from pretok.rules import Rule, Spaces, Through
 from pretok.rules.base import RuleKind
 from pretok.stage import MAX_RULES, MAX_STAGES, Stage
 from pretok.unicode.atoms import ATOMS
@@ -44,7 +34,7 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
     stages. Raises DefinitionError if `words` are not the serialized form of any stages.
 
     >>> from pretok.charsets.sets import LETTER
-    >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
+    >>> restore_stages(serialize_stages([Stage((rules.Run(LETTER),))]))[0].rules
     (Run(LETTER),)
     """
     with _located("the program"):
@@ -155,11 +145,12 @@ def _stage(words: _Words) -> Stage:
             known[mask] = _set_of(mask, ranges)
         return known[mask]
 
-    rules = []
+    restored = []
     for number in range(1, rule_count + 1):
         with _located(f"rule {number}"):
-            rules.append(_rule(program.part(set_of)))
-    return Stage(tuple(rules), "", behavior, is_inverted)
+            part = program.part(set_of)
+            restored.append(_READERS[RuleKind(part.next())](part))
+    return Stage(tuple(restored), "", behavior, is_inverted)
 
 
 def _range(words: _Words) -> tuple[int, bytes]:
@@ -179,26 +170,21 @@ def _set_of(mask: int, ranges: Sequence[tuple[int, bytes]]) -> CharSet:
     return CharSet(tuple(segments))
 
 
-def _rule(words: _Words) -> Rule:
-    kind = RuleKind(words.next())
-    return _READERS[kind](words)
-
-
-def _contraction(words: _Words) -> Contraction:
+def _contraction(words: _Words) -> rules.Contraction:
     words.next()  # skip the mask of the apostrophe, which is always the same set
     ignore_case = bool(words.next(2))
-    return Contraction(*words.texts(), ignore_case=ignore_case)
+    return rules.Contraction(*words.texts(), ignore_case=ignore_case)
 
 
-def _run(words: _Words) -> Run:
+def _run(words: _Words) -> rules.Run:
     body, lead, tail = words.chars(), words.lead(), words.lead()
     at_most, at_least, tail_at_most = words.limit(), words.next(), words.limit()
-    return Run(body, lead, at_most, tail, at_least, bool(words.next(2)), tail_at_most)
+    return rules.Run(body, lead, at_most, tail, at_least, bool(words.next(2)), tail_at_most)
 
 
-def _cased_word(words: _Words) -> CasedWord:
+def _cased_word(words: _Words) -> rules.CasedWord:
     upper, lower, lead = words.chars(), words.chars(), words.lead()
-    return CasedWord(upper, lower, lead, _contraction(words) if words.left else None)
+    return rules.CasedWord(upper, lower, lead, _contraction(words) if words.left else None)
 
 
 def _spaces(words: _Words) -> Spaces:
@@ -206,30 +192,30 @@ def _spaces(words: _Words) -> Spaces:
     return Spaces(through, words.limit(), words.next(), space, newline)
 
 
-def _literal(words: _Words) -> Literal:
+def _literal(words: _Words) -> rules.Literal:
     # Skip the masks of the first and of the other characters, because the texts determine them.
     words.next(), words.next()
-    return Literal(*words.texts())
+    return rules.Literal(*words.texts())
 
 
-def _enclosed(words: _Words) -> Enclosed:
+def _enclosed(words: _Words) -> rules.Enclosed:
     # Skip the masks of the first and of the other characters, because the texts determine them.
     words.next(), words.next()
     body, at_most, at_least = words.chars(), words.limit(), words.next()
     before, after = words.text(), words.text()
-    return Enclosed(before, body, after, at_most, at_least)
+    return rules.Enclosed(before, body, after, at_most, at_least)
 
 
-def _groups(words: _Words) -> Groups:
+def _groups(words: _Words) -> rules.Groups:
     body, stop = words.chars(), words.lead()
     size, at_least = words.next(), words.next()
-    return Groups(body, size, at_least, stop | body if stop else None)
+    return rules.Groups(body, size, at_least, stop | body if stop else None)
 
 
-def _phrase(words: _Words) -> Phrase:
+def _phrase(words: _Words) -> rules.Phrase:
     start, word, joint, lead = words.chars(), words.chars(), words.chars(), words.lead()
     # `word` is the union of `start` and `rest`. `rest` must not be empty, so it may be `word`.
-    return Phrase(start, word - start or word, joint, lead)
+    return rules.Phrase(start, word - start or word, joint, lead)
 
 
 _READERS: dict[RuleKind, Callable[[_Words], Rule]] = {

@@ -5,27 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
-from pretok.charsets.sets import (
-    ALL_ATOMS,
-    ASCII_MASKS,
-    CASELESS,
-    CONTROL,
-    DIGIT,
-    HAN,
-    LETTER,
-    LOWER,
-    MARK,
-    NUMBER,
-    ONIGURUMA_WORD,
-    PUNCTUATION,
-    SYMBOL,
-    UPPER,
-    WHITE_SPACE,
-    WORD,
-    CharSet,
-    code_points,
-    union,
-)
+from pretok.charsets import sets
+from pretok.charsets.sets import CharSet, code_points, union
 from pretok.patterns.ast import Chars, Node, Repeat
 from pretok.preset import Engine
 
@@ -38,15 +19,16 @@ _CONTROL_SPACE = code_points((0x09, 0x0D), (0x85, 0x85))
 PROPERTIES = {
     name: (Chars(chars), Chars(~chars))
     for name, chars in {
-        "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION,
-        "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
+        "L": sets.LETTER, "Ll": sets.LOWER, "M": sets.MARK, "N": sets.NUMBER, "Nd": sets.DIGIT,
+        "P": sets.PUNCTUATION, "S": sets.SYMBOL, "C": sets.CONTROL | _CONTROL_SPACE,
+        "Han": sets.HAN,
     }.items()
 }  # fmt: skip
 """Maps the name of a property to the nodes of `\\p{name}` and `\\P{name}`."""
 _COMBINED = {
-    frozenset({"Lu", "Lt"}): UPPER,
-    frozenset({"Lm", "Lo"}): CASELESS,
-    frozenset({"Nl", "No"}): NUMBER - DIGIT,
+    frozenset({"Lu", "Lt"}): sets.UPPER,
+    frozenset({"Lm", "Lo"}): sets.CASELESS,
+    frozenset({"Nl", "No"}): sets.NUMBER - sets.DIGIT,
 }
 """Maps a combination of properties to the CharSet of its members.
 
@@ -67,13 +49,14 @@ compares the members.
 # Maps (engine, True if \w is inside brackets) to the set of \w. Oniguruma has two tables for \w:
 # only the table for \w outside brackets has the superscript digits and the fractions of Latin-1.
 WORDS: dict[tuple[Engine, bool], CharSet] = {
-    ("hf", False): ONIGURUMA_WORD,
-    ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
-    ("tiktoken", False): WORD,
-    ("tiktoken", True): WORD,
+    ("hf", False): sets.ONIGURUMA_WORD,
+    ("hf", True): sets.ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
+    ("tiktoken", False): sets.WORD,
+    ("tiktoken", True): sets.WORD,
 }
 ESCAPED_SETS = {
-    "s": Chars(WHITE_SPACE), "S": Chars(~WHITE_SPACE), "d": Chars(DIGIT), "D": Chars(~DIGIT)
+    "s": Chars(sets.WHITE_SPACE), "S": Chars(~sets.WHITE_SPACE),
+    "d": Chars(sets.DIGIT), "D": Chars(~sets.DIGIT),
 }  # fmt: skip
 NO_LINE_BREAK = Chars(~code_points("\n"))
 ESCAPED_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
@@ -100,7 +83,7 @@ def members(chars: CharSet, max_members: int = MAX_MEMBERS) -> str:
         if end - first > 0x80 + max_members:
             return ""
         for code in range(first, end):
-            atoms = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
+            atoms = sets.ASCII_MASKS[code] if code < 0x80 else sets.ALL_ATOMS
             shared = atoms & mask
             # Outside ASCII, the atom of a code point depends on the Unicode version. So only a mask
             # of all atoms has the code point in every version.
@@ -129,7 +112,7 @@ def only_member(chars: Chars | str) -> str:
 
 def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
     """Return the union of `items`, with combinations of properties replaced by their CharSet."""
-    sets: list[CharSet] = []
+    found: list[CharSet] = []
     ranges: list[tuple[int, int]] = []
     properties: set[str] = set()
     for item in items:
@@ -141,15 +124,15 @@ def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
             # they are written with the same negated item.
             properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
         else:
-            sets.append(item.chars)
+            found.append(item.chars)
             properties |= item.properties
     for combination, charset in _COMBINED.items():
         if combination <= properties:
-            sets.append(charset)
+            found.append(charset)
             properties -= combination
     if ranges:
-        sets.append(code_points(*ranges))
-    return Chars(union(sets), frozenset(properties))
+        found.append(code_points(*ranges))
+    return Chars(union(found), frozenset(properties))
 
 
 # In both engines (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A.

@@ -24,16 +24,7 @@ from pretok.charsets.sets import (
     code_points,
     union,
 )
-from pretok.patterns.ast import (
-    Chars,
-    EndAnchor,
-    EngineSpecific,
-    Group,
-    Lookahead,
-    Node,
-    Repeat,
-    Sequence,
-)
+from pretok.patterns import ast
 
 MAX_ITEMS = 20_000
 """Maximum items of one pattern, including the copies made for `(?:X){n}`."""
@@ -45,7 +36,7 @@ Mode = Literal["greedy", "lazy", "possessive"]
 class Refusal(Exception):
     """No rules match exactly what the part of the pattern from `start` to `end` matches."""
 
-    def __init__(self, item: Item | Node, reason: str) -> None:
+    def __init__(self, item: Item | ast.Node, reason: str) -> None:
         super().__init__(reason)
         self.start = item.start
         self.end = item.end
@@ -98,7 +89,7 @@ class Look(_Spanned):
     `at_end` is true. `allowed` is None if the assertion tests other text than the next code point.
     """
 
-    node: Node
+    node: ast.Node
     allowed: CharSet | None
     at_end: bool
 
@@ -131,7 +122,7 @@ class ItemMaker:
     def __init__(self) -> None:
         self._made = 0
 
-    def of_sequence(self, sequence: Sequence) -> Items:
+    def of_sequence(self, sequence: ast.Sequence) -> Items:
         """Return the items of one alternative; raises Refusal if items cannot express a node."""
         items: list[Item] = []
         for term in sequence:
@@ -151,17 +142,17 @@ class ItemMaker:
         self._count(term, len(items))
         return tuple(items)
 
-    def _of_node(self, node: Node, term: Node) -> Items:
+    def _of_node(self, node: ast.Node, term: ast.Node) -> Items:
         """Return the items of `node`, which is `term` or the repeated node in `term`."""
-        if isinstance(node, Chars):
+        if isinstance(node, ast.Chars):
             return (Part(term.start, term.end, _set_of(node, term)),)
-        if isinstance(node, Repeat):
+        if isinstance(node, ast.Repeat):
             return self._repeated(node, self._of_node(node.node, term), term)
-        if isinstance(node, Group):
+        if isinstance(node, ast.Group):
             return self._group(node, term)
         return (Look(term.start, term.end, node, *_resolved(node, term)),)
 
-    def _group(self, node: Group, term: Node) -> Items:
+    def _group(self, node: ast.Group, term: ast.Node) -> Items:
         alternatives = tuple(map(self.of_sequence, node.alternatives))
         chars = [_one(items) for items in alternatives]
         if all(each is not None for each in chars):
@@ -170,7 +161,7 @@ class ItemMaker:
             return alternatives[0]
         return (Choice(term.start, term.end, alternatives),)
 
-    def _repeated(self, node: Repeat, items: Items, term: Node) -> Items:
+    def _repeated(self, node: ast.Repeat, items: Items, term: ast.Node) -> Items:
         low, high, mode = node.low, node.high, node.mode
         if high == 0 or not items:
             return ()
@@ -193,7 +184,7 @@ class ItemMaker:
             return items * low
         raise Refusal(term, "no rule counts repetitions of a group")
 
-    def _loop(self, items: Items, low: int, term: Node) -> Items:
+    def _loop(self, items: Items, low: int, term: ast.Node) -> Items:
         start, end = term.start, term.end
         if _is_choice(items):
             runs = [_run(option) for option in items[0].alternatives]  # type: ignore[union-attr]
@@ -210,7 +201,7 @@ class ItemMaker:
                 return once if low else (Choice(start, end, (once, ())),)
         return (Loop(start, end, items, low),)
 
-    def _count(self, term: Node, count: int) -> None:
+    def _count(self, term: ast.Node, count: int) -> None:
         self._made += count
         if self._made > MAX_ITEMS:
             raise Refusal(term, f"its groups expand to more than {MAX_ITEMS:,} parts")
@@ -251,7 +242,7 @@ def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
     return replace(part, low=0) if (part.low, part.high) == (0, None) else None
 
 
-def _set_of(chars: Chars, term: Node) -> CharSet:
+def _set_of(chars: ast.Chars, term: ast.Node) -> CharSet:
     unknown = sorted(chars.properties - _PROPERTIES.keys())
     if unknown:
         # The parser adds " of ENGINE" to a name that only one engine may know; do not show this.
@@ -261,10 +252,10 @@ def _set_of(chars: Chars, term: Node) -> CharSet:
     return ~union_set if chars.negated else union_set
 
 
-def _resolved(node: Node, term: Node) -> tuple[CharSet | None, bool]:
+def _resolved(node: ast.Node, term: ast.Node) -> tuple[CharSet | None, bool]:
     """Return the fields `allowed` and `at_end` of the Look for the assertion `node`."""
     unresolved = None, False
-    if not isinstance(node, Lookahead):
+    if not isinstance(node, ast.Lookahead):
         return _of_anchor(node) or unresolved
     allowed: list[CharSet] = []
     at_end = False
@@ -280,20 +271,20 @@ def _resolved(node: Node, term: Node) -> tuple[CharSet | None, bool]:
     return (~chars, not at_end) if node.negative else (chars, at_end)
 
 
-def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
+def _of_anchor(node: ast.Node) -> tuple[CharSet, bool] | None:
     """Return `allowed` and `at_end` of an end anchor; None for other nodes."""
-    if isinstance(node, EndAnchor):
+    if isinstance(node, ast.EndAnchor):
         return (code_points("\n") if node.scope == "line" else NOTHING), True
-    is_end = isinstance(node, EngineSpecific) and node.text == "\\z"
+    is_end = isinstance(node, ast.EngineSpecific) and node.text == "\\z"
     return (NOTHING, True) if is_end else None
 
 
-def _first_of(node: Node, term: Node) -> tuple[CharSet, bool] | None:
+def _first_of(node: ast.Node, term: ast.Node) -> tuple[CharSet, bool] | None:
     """Return `allowed` and `at_end` of a look-ahead for one code point; None for other nodes."""
-    while isinstance(node, Repeat) and node.low == 1:
+    while isinstance(node, ast.Repeat) and node.low == 1:
         node = node.node
-    if isinstance(node, Group) and all(len(each) == 1 for each in node.alternatives):
+    if isinstance(node, ast.Group) and all(len(each) == 1 for each in node.alternatives):
         looks = [_first_of(each[0], term) for each in node.alternatives]
         if all(each is not None for each in looks):
             return union(each[0] for each in looks if each), False
-    return (_set_of(node, term), False) if isinstance(node, Chars) else None
+    return (_set_of(node, term), False) if isinstance(node, ast.Chars) else None

@@ -12,32 +12,9 @@ from dataclasses import replace
 from typing import Literal
 
 from pretok.charsets.sets import NOTHING, intersection
+from pretok.patterns import ast, char_sets
 from pretok.patterns.alternatives import printable
-from pretok.patterns.ast import (
-    Alternatives,
-    Chars,
-    EndAnchor,
-    EngineSpecific,
-    Group,
-    Lookahead,
-    Node,
-    Repeat,
-    Sequence,
-)
-from pretok.patterns.char_sets import (
-    ESCAPED_CONTROLS,
-    ESCAPED_SETS,
-    NO_LINE_BREAK,
-    OTHER_PROPERTIES,
-    PROPERTIES,
-    WORDS,
-    UnreadablePatternError,
-    folded,
-    literal,
-    only_member,
-    require_simple_folds,
-    union_of,
-)
+from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.preset import Engine
 
 MAX_PATTERN_LENGTH = 8192
@@ -48,7 +25,7 @@ MAX_DIGITS = 9
 """Maximum digits of a count, such as the 3 in `a{3}`."""
 
 
-def read(pattern: str, engine: Engine) -> Alternatives:
+def read(pattern: str, engine: Engine) -> ast.Alternatives:
     """Parse `pattern` by the grammar of `engine`, in time O(n log n) for n code points.
 
     Raises UnreadablePatternError if the parser rejects `pattern`, or if `pattern` is longer than
@@ -71,7 +48,7 @@ class _Reader:
         self._at = 0
         self._depth = 0
 
-    def whole(self) -> Alternatives:
+    def whole(self) -> ast.Alternatives:
         if len(self._text) > MAX_PATTERN_LENGTH:
             raise UnreadablePatternError(
                 f"the pattern has {len(self._text):,} characters; expected at most "
@@ -82,13 +59,13 @@ class _Reader:
             raise UnreadablePatternError(f"')' without '(' at index {self._at}")
         return alternatives
 
-    def _alternatives(self, ignore_case: bool) -> Alternatives:
+    def _alternatives(self, ignore_case: bool) -> ast.Alternatives:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UnreadablePatternError(f"more than {MAX_DEPTH} nested groups")
-        alternatives: list[Sequence] = []
+        alternatives: list[ast.Sequence] = []
         while True:
-            sequence: list[Node] = []
+            sequence: list[ast.Node] = []
             while self._peek() not in ("", "|", ")"):
                 start = self._at
                 node = self._repeated(self._node(ignore_case), start)
@@ -96,16 +73,16 @@ class _Reader:
             if not sequence:
                 raise UnreadablePatternError(f"empty alternative at index {self._at}")
             if ignore_case:
-                require_simple_folds(sequence)
+                char_sets.require_simple_folds(sequence)
             alternatives.append(tuple(sequence))
             if not self._take("|"):
                 self._depth -= 1
                 return tuple(alternatives)
 
-    def _repeated(self, node: Node, start: int) -> Node:
+    def _repeated(self, node: ast.Node, start: int) -> ast.Node:
         char = self._peek()
         if char in ("?", "*", "+", "{") and isinstance(
-            node, (Lookahead, EndAnchor, EngineSpecific)
+            node, (ast.Lookahead, ast.EndAnchor, ast.EngineSpecific)
         ):
             raise UnreadablePatternError(
                 f"quantifier after an anchor or look-around at index {self._at}"
@@ -115,14 +92,14 @@ class _Reader:
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[char]
             mark = self._peek()
             self._at += mark in ("?", "+")
-            node = Repeat(node, low, high, _MODES.get(mark, "greedy"))
+            node = ast.Repeat(node, low, high, _MODES.get(mark, "greedy"))
         elif char == "{":
             node = self._counted(node, start)
         if self._peek() in ("?", "*", "+", "{"):
             raise UnreadablePatternError(f"quantifier after a quantifier at index {self._at}")
         return node
 
-    def _counted(self, node: Node, start: int) -> Node:
+    def _counted(self, node: ast.Node, start: int) -> ast.Node:
         end = self._text.find("}", self._at)
         inside = self._text[self._at + 1 : max(end, 0)]
         first, comma, last = inside.partition(",")
@@ -137,37 +114,37 @@ class _Reader:
         if high is not None and not low <= high:
             raise UnreadablePatternError(f"count from {low} down to {high} at index {self._at}")
         self._at = end + 1
-        counted = Repeat(node, low, high)
+        counted = ast.Repeat(node, low, high)
         if self._peek() == "?":
             raise UnreadablePatternError(f"'?' after a counted quantifier at index {self._at}")
         if self._take("+"):
             # x{n}+ is (?:x{n})+ in Oniguruma's Ruby syntax, but possessive in fancy-regex.
             if self._engine == "hf":
                 inner = replace(counted, start=start, end=self._at - 1)
-                return Repeat(Group(((inner,),)), 1, None)
+                return ast.Repeat(ast.Group(((inner,),)), 1, None)
             return replace(counted, mode="possessive")
         return counted
 
-    def _node(self, ignore_case: bool) -> Node:
+    def _node(self, ignore_case: bool) -> ast.Node:
         start = self._at
         char = self._next()
         if char == "(":
             return self._group(start, ignore_case)
         if char == "$":
-            return EndAnchor("line" if self._engine == "hf" else "text")
+            return ast.EndAnchor("line" if self._engine == "hf" else "text")
         if char in "^]}?*+{":
             raise UnreadablePatternError(f"unexpected {char!r} at index {start}")
         if char == "\\" and self._peek() in _ANCHOR_ESCAPES:
-            return EngineSpecific(self._engine, char + self._next())
+            return ast.EngineSpecific(self._engine, char + self._next())
         if char == "[":
             chars = self._class(start)
         elif char == "\\":
             chars = self._escape()
         else:
-            chars = NO_LINE_BREAK if char == "." else literal(char)
-        return folded(chars) if ignore_case else chars
+            chars = char_sets.NO_LINE_BREAK if char == "." else char_sets.literal(char)
+        return char_sets.folded(chars) if ignore_case else chars
 
-    def _group(self, start: int, ignore_case: bool) -> Node:
+    def _group(self, start: int, ignore_case: bool) -> ast.Node:
         for opening in ("?:", "?i:", "?=", "?!", "?>", "?<=", "?<!", ""):
             if self._take(opening):
                 break
@@ -182,27 +159,27 @@ class _Reader:
         if opening == "?i:" and self._peek() in ("*", "+", "{"):
             raise UnreadablePatternError(f"quantifier after the (?i:...) at index {start}")
         if opening in ("?=", "?!"):
-            return Lookahead(alternatives, opening == "?!")
+            return ast.Lookahead(alternatives, opening == "?!")
         if opening in ("?>", "?<=", "?<!"):
-            return EngineSpecific(self._engine, self._text[start : self._at])
-        return Group(alternatives)
+            return ast.EngineSpecific(self._engine, self._text[start : self._at])
+        return ast.Group(alternatives)
 
-    def _escape(self, in_class: bool = False) -> Chars:
+    def _escape(self, in_class: bool = False) -> ast.Chars:
         at = self._at
         char = self._next()
         if char in "pP":
             return self._property(negated=char == "P")
-        if char in ESCAPED_SETS:
-            return ESCAPED_SETS[char]
+        if char in char_sets.ESCAPED_SETS:
+            return char_sets.ESCAPED_SETS[char]
         if char in "wW":
-            chars = WORDS[self._engine, in_class]
-            return Chars(chars if char == "w" else ~chars)
-        if char in ESCAPED_CONTROLS:
-            return literal(ESCAPED_CONTROLS[char])
+            chars = char_sets.WORDS[self._engine, in_class]
+            return ast.Chars(chars if char == "w" else ~chars)
+        if char in char_sets.ESCAPED_CONTROLS:
+            return char_sets.literal(char_sets.ESCAPED_CONTROLS[char])
         if char in "xu":
-            return literal(self._numbered(char))
+            return char_sets.literal(self._numbered(char))
         if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
-            return literal(char)
+            return char_sets.literal(char)
         raise UnreadablePatternError(f"unsupported escape '\\{printable(char)}' at index {at}")
 
     def _numbered(self, escape: str) -> str:
@@ -228,25 +205,25 @@ class _Reader:
         self._at = end
         return chr(code)
 
-    def _property(self, negated: bool) -> Chars:
+    def _property(self, negated: bool) -> ast.Chars:
         at = self._at
         end = self._text.find("}", at)
         name = self._text[at + 1 : max(end, 0)]
         if self._peek() != "{" or not name.isalpha():
             raise UnreadablePatternError(f"invalid \\p{{...}} at index {at}")
         self._at = end + 1
-        if name in PROPERTIES:
-            return PROPERTIES[name][negated]
-        shown = name if name in OTHER_PROPERTIES else f"{name} of {self._engine}"
-        return Chars(NOTHING, frozenset({shown}), negated)
+        if name in char_sets.PROPERTIES:
+            return char_sets.PROPERTIES[name][negated]
+        shown = name if name in char_sets.OTHER_PROPERTIES else f"{name} of {self._engine}"
+        return ast.Chars(NOTHING, frozenset({shown}), negated)
 
-    def _class(self, start: int) -> Chars:
+    def _class(self, start: int) -> ast.Chars:
         """Return the class whose "[" is at `start`."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UnreadablePatternError(f"more than {MAX_DEPTH} nested classes")
         negated = self._take("^")
-        sides: list[list[Chars | tuple[int, int]]] = [[]]
+        sides: list[list[ast.Chars | tuple[int, int]]] = [[]]
         first = self._at
         while (char := self._peek()) != "]" or self._at == first:
             if char == "":
@@ -267,19 +244,19 @@ class _Reader:
         self._at += 1
         self._depth -= 1
         if len(sides) == 1:
-            chars = union_of(sides[0])
+            chars = char_sets.union_of(sides[0])
         else:
-            unions = [union_of(side) for side in sides]
+            unions = [char_sets.union_of(side) for side in sides]
             if any(union.properties or union.chars == NOTHING for union in unions):
                 raise UnreadablePatternError(
                     f"unsupported intersection in the class at index {start}"
                 )
-            chars = Chars(intersection(union.chars for union in unions))
+            chars = ast.Chars(intersection(union.chars for union in unions))
         if chars.properties:
             return replace(chars, negated=negated != chars.negated)
-        return Chars(~chars.chars if negated else chars.chars)
+        return ast.Chars(~chars.chars if negated else chars.chars)
 
-    def _item(self) -> Chars | tuple[int, int]:
+    def _item(self) -> ast.Chars | tuple[int, int]:
         """Parse the next item of a class: a set, or the first and last code point of a range."""
         at = self._at
         char = self._next()
@@ -291,7 +268,7 @@ class _Reader:
         self._at += 1
         char = self._next()
         high = self._escape(in_class=True) if char == "\\" else char
-        first, last = only_member(low), only_member(high)
+        first, last = char_sets.only_member(low), char_sets.only_member(high)
         if char == "[" or not first or not last:
             raise UnreadablePatternError(f"invalid range at index {at}")
         if first > last:

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import isabstract
 from typing import Any
 
 from pretok.errors import DefinitionError, shortened
+from pretok.pre_tokenizers import cutters, scripts, spellings
 from pretok.pre_tokenizers.block import Block, Cutter, cut
-from pretok.pre_tokenizers.cutters import (
-    BertPreTokenizer,
-    CharDelimiterSplit,
-    Digits,
-    FixedLength,
-    Punctuation,
-    Split,
-    Whitespace,
-    WhitespaceSplit,
-)
 from pretok.pre_tokenizers.piece import Piece
-from pretok.pre_tokenizers.scripts import UnicodeScripts
-from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
 from pretok.stage import MAX_STAGES, Stage, flatten_stages
 
 MAX_BLOCKS = 256
@@ -100,12 +90,11 @@ def _split_all(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
     return (part for piece in pieces for part in block.pieces(piece))
 
 
+_MEMBERS = vars(cutters) | vars(scripts) | vars(spellings) | {"Sequence": Sequence}
 BLOCK_TYPES: dict[str, type[Block]] = {
-    block_type.__name__: block_type
-    for block_type in (
-        *(BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Metaspace),
-        *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
-    )
+    name: value
+    for name, value in sorted(_MEMBERS.items())
+    if isinstance(value, type) and issubclass(value, Block) and not isabstract(value)
 }
 """Maps the name of a block in a tokenizer.json to the type of the block."""
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from typing import NoReturn
 
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
@@ -86,56 +87,53 @@ class Rule:
                 arguments.append(f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"
 
+    def _raise_invalid(self, problem: str) -> NoReturn:
+        raise DefinitionError(f"{type(self).__name__}: {problem}")
 
-def require_set(owner: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise DefinitionError unless `value` is a non-empty CharSet.
+    def _require_sets(self, *names: str, optional: bool = False) -> None:
+        """Raise DefinitionError unless the fields `names` are non-empty CharSets.
 
-    If `optional` is true, `value` may also be None. The error message names the rule `owner` and
-    the field `field` of the rule.
-    """
-    if optional and value is None:
-        return
-    if not isinstance(value, CharSet) or not value:
-        expected = "None or a non-empty CharSet" if optional else "a non-empty CharSet"
-        raise DefinitionError(f"{owner}: {field}={value!r}; expected {expected}")
+        If `optional` is true, a field may also be None.
+        """
+        for name in names:
+            value = getattr(self, name)
+            if (optional and value is None) or (isinstance(value, CharSet) and value):
+                continue
+            expected = "None or a non-empty CharSet" if optional else "a non-empty CharSet"
+            self._raise_invalid(f"{name}={value!r}; expected {expected}")
 
+    def _require_disjoint(self, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
+        """Raise DefinitionError if the sets of `first` and `second` share members.
 
-def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
-    """Raise DefinitionError if the sets of `first` and `second` share members.
+        `first` and `second` are pairs (name for the error message, set).
+        """
+        shared = first[1] & second[1]
+        if shared:
+            self._raise_invalid(
+                f"{first[0]} and {second[0]} share {shared!r}, so matching would need "
+                "backtracking; make them disjoint"
+            )
 
-    `first` and `second` are pairs (name for the error message, set).
-    """
-    shared = first[1] & second[1]
-    if shared:
-        raise DefinitionError(
-            f"{owner}: {first[0]} and {second[0]} share {shared!r}, so matching would need "
-            "backtracking; make them disjoint"
-        )
+    def _require_count(self, name: str, optional: bool = False, limit: int = (1 << 31) - 1) -> None:
+        """Raise DefinitionError unless the field `name` is an int from 1 to `limit`.
 
+        If `optional` is true, the field may also be None.
+        """
+        value = getattr(self, name)
+        if optional and value is None:
+            return
+        if type(value) is not int or not 1 <= value <= limit:
+            maximum = "2**31-1" if limit == (1 << 31) - 1 else str(limit)
+            expected = f"None or 1 to {maximum}" if optional else f"1 to {maximum}"
+            self._raise_invalid(f"{name}={shortened(value)}; expected {expected}")
 
-def require_count(
-    owner: str, field: str, value: object, optional: bool = False, limit: int = (1 << 31) - 1
-) -> None:
-    """Raise DefinitionError unless `value` is an int from 1 to `limit`.
-
-    If `optional` is true, `value` may also be None. The error message names the rule `owner` and
-    the field `field` of the rule.
-    """
-    if optional and value is None:
-        return
-    if type(value) is not int or not 1 <= value <= limit:
-        maximum = "2**31-1" if limit == (1 << 31) - 1 else str(limit)
-        expected = f"None or 1 to {maximum}" if optional else f"1 to {maximum}"
-        raise DefinitionError(f"{owner}: {field}={shortened(value)}; expected {expected}")
-
-
-def require_range(owner: str, at_least: int, field: str, at_most: int | None) -> None:
-    """Raise DefinitionError if `at_least` is more than `at_most`, the value of `field`."""
-    if at_most is not None and at_least > at_most:
-        raise DefinitionError(
-            f"{owner}: at_least={at_least} is more than {field}={at_most}; expected at most "
-            f"{at_most}"
-        )
+    def _require_range(self, at_least: int, name: str) -> None:
+        """Raise DefinitionError if `at_least` is more than the field `name`, a maximum or None."""
+        at_most = getattr(self, name)
+        if at_most is not None and at_least > at_most:
+            self._raise_invalid(
+                f"at_least={at_least} is more than {name}={at_most}; expected at most {at_most}"
+            )
 
 
 def times(at_least: int, at_most: int | None) -> str:

@@ -8,8 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import DefinitionError
-from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoint, require_set
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind
 from pretok.rules.contraction import APOSTROPHE, Contraction
 
 
@@ -34,15 +33,14 @@ class CasedWord(Rule):
     suffix: Contraction | None = None
 
     def __post_init__(self) -> None:
-        require_set("CasedWord", "upper", self.upper)
-        require_set("CasedWord", "lower", self.lower)
-        require_set("CasedWord", "lead", self.lead, optional=True)
+        self._require_sets("upper", "lower")
+        self._require_sets("lead", optional=True)
         if self.lead is not None:
             cased = self._word - (self.upper & self.lower)
-            require_disjoint("CasedWord", ("lead", self.lead), ("the cased letters", cased))
-        require_disjoint("CasedWord", ("the apostrophe", APOSTROPHE), ("the word", self._word))
+            self._require_disjoint(("lead", self.lead), ("the cased letters", cased))
+        self._require_disjoint(("the apostrophe", APOSTROPHE), ("the word", self._word))
         if self.suffix is not None and not isinstance(self.suffix, Contraction):
-            raise DefinitionError(f"CasedWord: suffix={self.suffix!r}; expected a Contraction")
+            self._raise_invalid(f"suffix={self.suffix!r}; expected a Contraction")
 
     @property
     def _word(self) -> CharSet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet, code_points
-from pretok.errors import DefinitionError, shortened
+from pretok.errors import shortened
 from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind
 
 APOSTROPHE = code_points("'")
@@ -36,16 +36,13 @@ class Contraction(Rule):
             is_word = isinstance(suffix, str) and suffix.isascii() and suffix.isalpha()
             if not is_word or (ignore_case and suffix != suffix.lower()):
                 letters = "lowercase ASCII letters" if ignore_case else "ASCII letters"
-                raise DefinitionError(
-                    f"Contraction: suffix {shortened(suffix)}; expected {letters}"
-                )
+                self._raise_invalid(f"suffix {shortened(suffix)}; expected {letters}")
             if len(suffix) > MAX_LITERAL:
-                raise DefinitionError(
-                    f"Contraction: suffix {shortened(suffix)}; expected at most {MAX_LITERAL} "
-                    "letters"
+                self._raise_invalid(
+                    f"suffix {shortened(suffix)}; expected at most {MAX_LITERAL} letters"
                 )
         if not suffixes:
-            raise DefinitionError("Contraction: no suffixes; expected at least one")
+            self._raise_invalid("no suffixes; expected at least one")
         object.__setattr__(self, "suffixes", suffixes)
         object.__setattr__(self, "ignore_case", ignore_case)
 

@@ -8,16 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.rules.base import (
-    NO_MATCH,
-    Matcher,
-    Rule,
-    RuleKind,
-    require_count,
-    require_range,
-    require_set,
-    times,
-)
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,11 +33,11 @@ class Groups(Rule):
     unless_before: CharSet | None = None
 
     def __post_init__(self) -> None:
-        require_set("Groups", "body", self.body)
-        require_count("Groups", "size", self.size)
-        require_count("Groups", "at_least", self.at_least)
-        require_set("Groups", "unless_before", self.unless_before, optional=True)
-        require_range("Groups", self.at_least, "size", self.size)
+        self._require_sets("body")
+        self._require_count("size")
+        self._require_count("at_least")
+        self._require_sets("unless_before", optional=True)
+        self._require_range(self.at_least, "size")
 
     @property
     def _stop(self) -> CharSet | None:

@@ -9,18 +9,7 @@ from pretok.charsets.classified_text import OUT, UNLIMITED, Text
 from pretok.charsets.notation import literal_regex, set_regex
 from pretok.charsets.sets import NOTHING, CharSet, code_points
 from pretok.errors import DefinitionError, shortened
-from pretok.rules.base import (
-    MAX_LITERAL,
-    NO_MATCH,
-    Matcher,
-    Rule,
-    RuleKind,
-    require_count,
-    require_disjoint,
-    require_range,
-    require_set,
-    times,
-)
+from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, times
 
 
 @dataclass(frozen=True, init=False)
@@ -102,10 +91,10 @@ class Enclosed(Rule):
     def __post_init__(self) -> None:
         _require_text("Enclosed", "before", self.before)
         _require_text("Enclosed", "after", self.after)
-        require_set("Enclosed", "body", self.body)
-        require_count("Enclosed", "at_most", self.at_most, optional=True)
-        require_count("Enclosed", "at_least", self.at_least)
-        require_range("Enclosed", self.at_least, "at_most", self.at_most)
+        self._require_sets("body")
+        self._require_count("at_most", optional=True)
+        self._require_count("at_least")
+        self._require_range(self.at_least, "at_most")
         is_short = self.at_most is not None and self.at_most <= MAX_LITERAL
         shared = _chars(self.before[0])[0] & self.body
         if shared and not is_short:
@@ -115,7 +104,7 @@ class Enclosed(Rule):
                 f"{MAX_LITERAL} or less"
             )
         begin = _chars(self.after[0])[0]
-        require_disjoint("Enclosed", ("the start of after", begin), ("body", self.body))
+        self._require_disjoint(("the start of after", begin), ("body", self.body))
 
     def sets(self) -> list[CharSet]:
         return [*self.first(), *_chars(self.before[1:] + self.after), self.body]

@@ -8,7 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoint, require_set
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,14 +31,12 @@ class Phrase(Rule):
     lead: CharSet | None = None
 
     def __post_init__(self) -> None:
-        require_set("Phrase", "start", self.start)
-        require_set("Phrase", "rest", self.rest)
-        require_set("Phrase", "joint", self.joint)
-        require_set("Phrase", "lead", self.lead, optional=True)
+        self._require_sets("start", "rest", "joint")
+        self._require_sets("lead", optional=True)
         word = self.start | self.rest
-        require_disjoint("Phrase", ("joint", self.joint), ("the words", word))
+        self._require_disjoint(("joint", self.joint), ("the words", word))
         if self.lead is not None:
-            require_disjoint("Phrase", ("lead", self.lead), ("start", self.start))
+            self._require_disjoint(("lead", self.lead), ("start", self.start))
 
     def sets(self) -> list[CharSet]:
         sets = [self.start, self.start | self.rest, self.joint]

@@ -8,19 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import DefinitionError
-from pretok.rules.base import (
-    MAX_LOOK_AHEAD,
-    NO_MATCH,
-    Matcher,
-    Rule,
-    RuleKind,
-    require_count,
-    require_disjoint,
-    require_range,
-    require_set,
-    times,
-)
+from pretok.rules.base import MAX_LOOK_AHEAD, NO_MATCH, Matcher, Rule, RuleKind, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,20 +39,19 @@ class Run(Rule):
     tail_at_most: int | None = None
 
     def __post_init__(self) -> None:
-        require_set("Run", "body", self.body)
-        require_set("Run", "lead", self.lead, optional=True)
-        require_set("Run", "tail", self.tail, optional=True)
-        require_count("Run", "at_most", self.at_most, optional=True)
-        require_count("Run", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
-        require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
-        require_range("Run", self.at_least, "at_most", self.at_most)
+        self._require_sets("body")
+        self._require_sets("lead", "tail", optional=True)
+        self._require_count("at_most", optional=True)
+        self._require_count("at_least", limit=MAX_LOOK_AHEAD)
+        self._require_count("tail_at_most", optional=True)
+        self._require_range(self.at_least, "at_most")
         if self.lead is None and self.lead_required:
-            raise DefinitionError("Run: lead_required without a lead; expected a CharSet as lead")
+            self._raise_invalid("lead_required without a lead; expected a CharSet as lead")
         if self.tail is None and self.tail_at_most is not None:
-            raise DefinitionError("Run: tail_at_most without a tail; expected a CharSet as tail")
+            self._raise_invalid("tail_at_most without a tail; expected a CharSet as tail")
         is_plain = self.at_most is None and self.at_least == 1 and not self.lead_required
         if self.lead is not None and not is_plain:  # with `lead?body+`, both may share members
-            require_disjoint("Run", ("lead", self.lead), ("body", self.body))
+            self._require_disjoint(("lead", self.lead), ("body", self.body))
 
     @property
     def _pure_lead(self) -> CharSet | None:

@@ -9,17 +9,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet
-from pretok.errors import DefinitionError
-from pretok.rules.base import (
-    MAX_LOOK_AHEAD,
-    NO_MATCH,
-    Matcher,
-    Rule,
-    RuleKind,
-    require_count,
-    require_set,
-    times,
-)
+from pretok.rules.base import MAX_LOOK_AHEAD, NO_MATCH, Matcher, Rule, RuleKind, times
 
 
 class Through(IntEnum):
@@ -62,26 +52,25 @@ class Spaces(Rule):
     def __post_init__(self) -> None:
         if not isinstance(self.through, Through):
             names = ", ".join(Through.__members__)
-            raise DefinitionError(f"Spaces: through={self.through!r}; expected one of {names}")
-        require_set("Spaces", "space", self.space)
-        require_set("Spaces", "newline", self.newline)
+            self._raise_invalid(f"through={self.through!r}; expected one of {names}")
+        self._require_sets("space", "newline")
         if self.newline - self.space:
-            raise DefinitionError(
-                f"Spaces: newline={self.newline!r} has members outside of space={self.space!r}; "
+            self._raise_invalid(
+                f"newline={self.newline!r} has members outside of space={self.space!r}; "
                 "expected a subset"
             )
-        require_count("Spaces", "at_most", self.at_most, optional=True)
-        require_count("Spaces", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
+        self._require_count("at_most", optional=True)
+        self._require_count("at_least", limit=MAX_LOOK_AHEAD)
         if self.at_most is None and self.at_least == 1:
             return
         if self.through not in (ALL_BUT_LAST, ALL):
-            raise DefinitionError(
-                "Spaces: at_least and at_most need through=ALL_BUT_LAST or through=ALL, got "
+            self._raise_invalid(
+                "at_least and at_most need through=ALL_BUT_LAST or through=ALL, got "
                 f"through={self.through.name}"
             )
         if self.at_most is None or self.at_least > self.at_most:
-            raise DefinitionError(
-                f"Spaces: at_least={self.at_least} with at_most={self.at_most}; expected "
+            self._raise_invalid(
+                f"at_least={self.at_least} with at_most={self.at_most}; expected "
                 "at_least <= at_most, or at_least=1 without at_most"
             )
 

@@ -50,11 +50,10 @@ if not TYPE_CHECKING and WHY_NOT:
     __getattr__ = unsupported.__getattr__
 else:
     from bpe.compat.huggingface.encoding import Encoding
-    from bpe.compat.huggingface.patching import patch, patched, unpatch
+    from bpe.compat.huggingface.patching import engine, fallbacks, patch, patched, unpatch, wrap
     from bpe.compat.huggingface.state import comparable
     from bpe.compat.huggingface.stream import DecodeStream
     from bpe.compat.huggingface.tokenizer import Tokenizer
-    from bpe.compat.huggingface.wrapping import engine, fallbacks, wrap
 
 __all__ = [
     "DecodeStream",

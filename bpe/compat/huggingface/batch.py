@@ -9,7 +9,6 @@ import numpy as np
 
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.bpe_engine import BpeEngine
-from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import (
     MAX_LENGTH,
@@ -115,12 +114,8 @@ class Batch:
             values["attention_mask"] = padded.mask
         return values
 
-    def encodings(self) -> list[Encoding]:
-        """Return an Encoding for each text, which takes its values from `window`."""
-        return [Encoding(Batch.window, self, index) for index in range(len(self._texts))]
-
     def window(self, index: int) -> Window:
-        """Return all values of one text; call `lists` or `arrays` before."""
+        """Return all values of one text, for its Encoding; call `lists` or `arrays` before."""
         rows = (self._engine.row(self._texts[index], self._treatment),)
         window = self._engine.window(rows, self._adds_special_tokens, self._truncation)
         return window if self._padding is None else window.padded(self._length, self._padding)

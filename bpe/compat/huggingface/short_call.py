@@ -104,7 +104,8 @@ class ShortCall:
             # For one text, transformers unpacks each list but that of "length".
             data = {key: value if key == "length" else value[0] for key, value in data.items()}
         state.served += 1
-        return self._classes.result(data, batch.encodings())
+        encodings = [Encoding(batch.window, at) for at in range(len(texts))]
+        return self._classes.result(data, encodings)
 
     def _lengths(
         self, tok: Any, real: Any, options: dict[str, Any]

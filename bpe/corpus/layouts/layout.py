@@ -1,6 +1,7 @@
-"""Define Layout, the base class of the file formats of a shard.
+"""Define Layout, the base class of the file formats of a shard, and those with one file of tokens.
 
-The module also has the suffix of the file of document offsets, and the header of a .npy file.
+They are raw (nanoGPT), with the header of llm.c, and .npy. The module also has the suffix of the
+file of document offsets.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from bpe.types import Offsets
 
 OFFSETS_SUFFIX = ".offsets.npy"
 NPY_HEADER_SIZE = 128
+HEADER_INTS = 256
+MAGICS = {2: (20240520, 1), 4: (20240801, 7)}
+"""llm.c's magic number and version for tokens of 2 and of 4 bytes."""
 
 
 def row_offsets(offsets: Offsets, tokens: int, row: int | None) -> Offsets:
@@ -109,3 +113,37 @@ def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     text = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
     magic = b"\x93NUMPY\x01\x00" + (NPY_HEADER_SIZE - 10).to_bytes(2, "little")
     return magic + text.encode().ljust(NPY_HEADER_SIZE - 11) + b"\n"
+
+
+class BinLayout(Layout):
+    """Tokens only, little-endian, as nanoGPT's np.memmap reads them."""
+
+    name = "bin"
+    suffix = ".bin"
+
+
+class LlmcLayout(Layout):
+    """The tokens after llm.c's header of 256 int32: magic number, version, number of tokens."""
+
+    name = "llmc"
+    suffix = ".bin"
+    header_size = HEADER_INTS * 4
+    max_shard = (1 << 31) - 1
+
+    def header(self, tokens: int, dtype: np.dtype[Any], row: int | None) -> bytes:
+        """Return the header."""
+        header = np.zeros(HEADER_INTS, "<i4")
+        header[:3] = *MAGICS[dtype.itemsize], tokens
+        return header.tobytes()
+
+
+class NpyLayout(Layout):
+    """A .npy file: an array of tokens, or, if documents are packed into rows, a 2-D array."""
+
+    name = "npy"
+    suffix = ".npy"
+    header_size = NPY_HEADER_SIZE
+
+    def header(self, tokens: int, dtype: np.dtype[Any], row: int | None) -> bytes:
+        """Return the header."""
+        return npy_header(dtype, (tokens,) if row is None else (tokens // row, row))

@@ -9,18 +9,7 @@ from importlib import import_module
 from importlib.metadata import version as distribution_version
 from typing import Any, ClassVar, NamedTuple
 
-from pretok.charsets.sets import (
-    CASELESS,
-    CONTROL,
-    DIGIT,
-    LOWER,
-    MARK,
-    NUMBER,
-    PUNCTUATION,
-    SYMBOL,
-    UPPER,
-)
-from pretok.charsets.sets import WHITE_SPACE as SPACES
+from pretok.charsets import sets
 from pretok.errors import PretokError
 from pretok.fuzz.dialect import ENGINE_SPECIFIC, constructs
 from pretok.fuzz.text import changed_runs
@@ -165,8 +154,10 @@ def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> Compa
 # _PROBE joins only code points of the same class. `_probed` puts a code point next to each of
 # _ONE_OF_EACH, an example of each class. The code point joins only the example of its own class, so
 # the split shows its class.
-_CLASSES = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
-          CONTROL)  # fmt: skip
+_CLASSES = (
+    *(sets.UPPER, sets.LOWER, sets.CASELESS, sets.MARK, sets.DIGIT, sets.NUMBER - sets.DIGIT),
+    *(sets.WHITE_SPACE, sets.PUNCTUATION, sets.SYMBOL, sets.CONTROL),
+)
 _PROBE = Preset(
     "probe",
     rules=tuple(map(Run, _CLASSES)),

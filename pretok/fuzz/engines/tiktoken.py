@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -34,30 +33,37 @@ class TiktokenEngine(FuzzEngine):
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
-        pattern = tokenizer.preset.pattern
-
-        def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
-            return self.module.Encoding(
-                "pretok-fuzz", pat_str=pattern, mergeable_ranks=vocabulary, special_tokens={}
-            )
+        preset, pattern = tokenizer.preset, tokenizer.preset.pattern
 
         def split_all(texts: Sequence[str]) -> list[list[str]]:
-            tokens = {bytes([byte]) for byte in range(256)}
-            for text in texts:
-                data = text.encode()
-                cuts = [0]
-                for char in text:
-                    cuts.append(cuts[-1] + len(char.encode()))
-                tokens.update(data[a:b] for i, a in enumerate(cuts) for b in cuts[i + 1 :])
-            ordered = sorted(tokens)
-            shown = [token.decode("utf-8", "backslashreplace") for token in ordered]
-            encode = encoding(pattern, {token: i for i, token in enumerate(ordered)})
-            return [[shown[i] for i in encode.encode_ordinary(text)] for text in texts]
+            parts: set[str] = set().union(*map(substrings, texts))
+            encode = self.encoder(pattern, parts)
+            return [[shown(token) for token in encode(text)] for text in texts]
 
-        preset = tokenizer.preset
-        byte_tokens = {bytes([byte]): byte for byte in range(256)}
-        self._compile(preset, lambda pattern: encoding(pattern, byte_tokens), pattern)
+        self._compile(preset, lambda pattern: self.encoder(pattern, ()), pattern)
         return [compared(tokenizer, split_all)]
+
+    def encoder(self, pattern: str, texts: Iterable[str]) -> Callable[[str], list[bytes]]:
+        """Return a function that returns tiktoken's tokens of a text.
+
+        The vocabulary has all bytes and all `texts`, so each pre-token in `texts` is one token.
+        """
+        tokens = sorted({bytes([b]) for b in range(256)} | {text.encode() for text in texts})
+        ranks = {token: rank for rank, token in enumerate(tokens)}
+        encoding = self.module.Encoding(
+            "pretok-fuzz", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+        )
+        return lambda text: [tokens[id] for id in encoding.encode_ordinary(text)]
+
+
+def shown(token: bytes) -> str:
+    """Return the text of a token, which may be a part of a character."""
+    return token.decode("utf-8", "backslashreplace")
+
+
+def substrings(text: str) -> set[str]:
+    """Return all texts of one code point or more that are in `text`."""
+    return {text[a:b] for a in range(len(text)) for b in range(a + 1, len(text) + 1)}
 
 
 @cache

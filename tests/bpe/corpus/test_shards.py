@@ -106,14 +106,14 @@ def test_calls_and_interruptions_change_nothing(
 
 def test_limits_of_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = replace(options_of(None, 100), layout="llmc")
-    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_shard", 10)
+    monkeypatch.setattr("bpe.corpus.layouts.layout.LlmcLayout.max_shard", 10)
     writer = ShardWriter(tmp_path, "train", options, [], None)
     writer.add(np.zeros(11, np.uint32), np.array([11], np.int64))
     with pytest.raises(bpe.CorpusError, match="a shard has 11 tokens, but layout 'llmc' holds"):
         writer.finish()
     writer.close()
     assert {path.suffix for path in tmp_path.iterdir()} == {".part"}
-    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_row", 5)
+    monkeypatch.setattr("bpe.corpus.layouts.layout.LlmcLayout.max_row", 5)
     writer = ShardWriter(tmp_path, "val", options, [], None)
     with pytest.raises(bpe.CorpusError, match="a document has more than 5 tokens"):
         writer.add(np.zeros(11, np.uint32), np.array([6, 11], np.int64))
@@ -123,7 +123,7 @@ def test_limits_of_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_packing_cuts_documents_that_are_longer_than_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_row", 5)
+    monkeypatch.setattr("bpe.corpus.layouts.layout.LlmcLayout.max_row", 5)
     options = make_options(tokenizer("python"), layout="llmc", pack=5, pad=1)
     writer = ShardWriter(tmp_path, "train", options, [], None)
     writer.add(np.zeros(11, np.uint32), np.array([11], np.int64))
