@@ -55,10 +55,6 @@ def apply_behavior(
     return (part for part in parts if part[0] < part[1])
 
 
-def _removed(spans: Iterable[Part]) -> Iterator[Part]:
-    return (span for span in spans if not span[2])
-
-
 # In the following functions, `held` is the last part, which the next span may still join.
 def _merged_with_previous(spans: Iterable[Part]) -> Iterator[Part]:
     held: Part | None = None
@@ -103,7 +99,7 @@ def _contiguous(spans: Iterable[Part]) -> Iterator[Part]:
 
 _APPLY: dict[Behavior, Callable[[Iterable[Part]], Iterator[Part]]] = {
     "isolated": iter,
-    "removed": _removed,
+    "removed": lambda spans: (span for span in spans if not span[2]),
     "merged_with_previous": _merged_with_previous,
     "merged_with_next": _merged_with_next,
     "contiguous": _contiguous,

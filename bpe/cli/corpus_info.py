@@ -125,11 +125,7 @@ def _bars(histogram: Offsets) -> Iterator[str]:
     scale = BAR / int(histogram.max())
     for index in range(int(used[0]), int(used[-1]) + 1):
         count = int(histogram[index])
-        low, high = _bounds(index)
+        low, high = (1 << (index - 1), (1 << index) - 1) if index else (0, 0)
         bar = "#" * max(round(count * scale), count > 0)
         label = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         yield f"{label:>27} {count:>13,} {bar}".rstrip() + "\n"
-
-
-def _bounds(index: int) -> tuple[int, int]:
-    return (0, 0) if index == 0 else (1 << (index - 1), (1 << index) - 1)

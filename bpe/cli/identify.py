@@ -17,11 +17,7 @@ from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import read_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option, options_of
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
-from pretok.errors import (
-    UnknownPatternError,
-    UnsupportedPreTokenizerError,
-    short_path,
-)
+from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError, short_path
 from pretok.formats.gguf import from_gguf, is_gguf
 from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, to_json
 from pretok.fuzz.oracle import Ask, of_huggingface, of_pattern

@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 import bpe
-from bpe.cli.vocabulary import as_cli_message, errors_shown, load
+from bpe.cli.vocabulary import as_cli_message, errors_shown
 from bpe.inputs import STANDARD_INPUT, TEXT, find_inputs, format_of
 from bpe.text_files import PACKED, blocks_of_file
 from pretok.cli.input import BLOCK, Input, cannot_open, open_bytes, shown_path
-from pretok.cli.options import BACKEND, options, options_of
+from pretok.cli.options import backend_option, options
 from pretok.cli.output import one_line
 
 include_option = click.option(
@@ -46,7 +46,7 @@ def work_options(work: str) -> Callable[[Any], Any]:
             "'local' starts one.",
         ),
         click.option("--quiet", "-q", is_flag=True, help="Print only errors."),
-        options_of(BACKEND, load),
+        backend_option,
     )
 
 

@@ -8,12 +8,7 @@ from typing import Annotated, Any, Literal
 import click
 
 import bpe
-from bpe.cli.text_options import (
-    counted,
-    ray_engine,
-    warnings_shown,
-    work_options,
-)
+from bpe.cli.text_options import counted, ray_engine, warnings_shown, work_options
 from bpe.cli.vocabulary import (
     errors_shown,
     load,

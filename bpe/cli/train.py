@@ -13,12 +13,7 @@ import click
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.text_options import (
-    counted,
-    ray_engine,
-    warnings_shown,
-    work_options,
-)
+from bpe.cli.text_options import counted, ray_engine, warnings_shown, work_options
 from bpe.cli.vocabulary import errors_shown
 from bpe.plots import draw_curves
 from bpe.statistics import Curve

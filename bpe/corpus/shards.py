@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.corpus.layouts.layout import (
-    NPY_HEADER_SIZE,
-    OFFSETS_SUFFIX,
-    Staged,
-    npy_header,
-)
+from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX, Staged, npy_header
 from bpe.corpus.members import OFFSET, Shard, ShardState
 from bpe.corpus.options import Options
 from bpe.corpus.shard_files import check_offsets, size_of

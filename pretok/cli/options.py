@@ -7,20 +7,12 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
 from pretok.preset import Preset
-from pretok.registry import find_and_warn, registered
+from pretok.registry import find_and_warn, get, registered
 from pretok.unicode import VERSIONS
 
 _ESCAPED = r"""
@@ -169,7 +161,7 @@ color_option = click.option(
     help="[default: color on a terminal, unless $NO_COLOR is set]",
 )
 BACKEND = {"--backend": "[default: native if it was built]"}
-backend_option = options_of(BACKEND)
+backend_option = options_of(BACKEND, get)
 file_argument = click.argument("file", required=False)
 TEXT = {
     "--text -t TEXT": "Text to use instead of FILE.",

@@ -99,7 +99,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
     number = -1
     while (number := number + 1) < len(parts):
         part, at = parts[number]
-        if _is_regex(part):
+        if part.get("type") == "Split" and "Regex" in _object(part.get("pattern")):
             known = _known_at(parts, number)
             if known is None:
                 stages.append(_split(part, at, compiled))
@@ -276,10 +276,6 @@ def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
         places = ((each, f"{path}.pretokenizers[{n}]", depth + 1) for n, each in enumerate(inner))
         pending += reversed(list(places))
     return parts
-
-
-def _is_regex(part: dict[str, Any]) -> bool:
-    return part.get("type") == "Split" and "Regex" in _object(part.get("pattern"))
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:

@@ -6,13 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pretok.fuzz.engines import (
-    EngineError,
-    FuzzEngine,
-    HuggingFaceEngine,
-    TiktokenEngine,
-    engine,
-)
+from pretok.fuzz.engines import EngineError, FuzzEngine, HuggingFaceEngine, TiktokenEngine, engine
 from pretok.fuzz.engines.tiktoken import substrings
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Engine

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from pretok.errors import BackendError, shortened
-from pretok.machine.machine import Machine
+from pretok.machine.machine import Backend, Machine
 from pretok.machine.program import compile_rules, serialize_stages
 from pretok.machine.staged import StagedMachine
 from pretok.stage import Stage
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 BackendName = Literal["native", "python"]
 
-
-Backend: TypeAlias = "Machine | _core.Machine"
-"""A backend of one stage. It can also split a text that comes in parts."""
-Splitter: TypeAlias = "Backend | StagedMachine"
+Splitter: TypeAlias = "Machine | StagedMachine | _core.Machine"
 """A backend of PreTokenizer. The Python classes and the C++ class return equal results."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,12 @@ from pretok.machine.program import Program
 from pretok.rules import Matcher
 from pretok.text import ESCAPE, as_str
 
+if TYPE_CHECKING:
+    from pretok import _core
+
 Unit = Literal["char", "byte", "utf16"]
+Backend: TypeAlias = "Machine | _core.Machine"
+"""A backend of one stage. It can also split a text that comes in parts."""
 GAP = -1
 """Rule index of a pre-token that no rule matched."""
 WINDOW = 1 << 20
@@ -167,12 +172,9 @@ class Machine(PythonSplitter):
 
     def steps(self, text: str) -> Steps:
         """Return the pre-tokens of `text` with their rules."""
-        bounds, rules = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
-        for start, _, done in self._windows(text):
-            bounds.append(np.array(done.ends, np.int64) + start)
-            rules.append(np.array(done.rules, np.int32))
-        joined = np.concatenate(bounds)
-        return Steps(joined[:-1], joined[1:], np.concatenate(rules))
+        ends, rules = self._ends_and_rules(text)
+        bounds = np.array([0, *ends], np.int64)
+        return Steps(bounds[:-1], bounds[1:], np.array(rules, np.int32))
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens, counted in `unit`."""
@@ -194,11 +196,8 @@ class Machine(PythonSplitter):
         text = as_str(data)
         return sum(len(done.ends) for _, _, done in self._windows(text))
 
-    def ends_and_rules(self, text: str) -> tuple[list[int], list[int]]:
-        """Return the ends and the rule indices of all pre-tokens.
-
-        This method is faster than `steps` for short texts.
-        """
+    def _ends_and_rules(self, text: str) -> tuple[list[int], list[int]]:
+        """Return the ends and the rule indices of all pre-tokens."""
         ends: list[int] = []
         rules: list[int] = []
         for start, _, done in self._windows(text):
@@ -208,7 +207,7 @@ class Machine(PythonSplitter):
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        bounds = [0, *self.ends_and_rules(text)[0]]
+        bounds = [0, *self._ends_and_rules(text)[0]]
         return [text[start:end] for start, end in pairwise(bounds)]
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from pretok.behaviors import apply_behavior
-from pretok.machine.backend import Backend
-from pretok.machine.machine import GAP
+from pretok.machine.machine import GAP, Backend
 from pretok.rules import Rule
 from pretok.stage import Stage
 from pretok.text import ESCAPE, Text, as_str_or_bytes
@@ -19,7 +18,7 @@ _Part: TypeAlias = tuple[str, int, int, bool]
 `start` is in code points of the whole text. Only a gap can have several parts. A plain tuple is
 faster than a NamedTuple.
 """
-_PreToken: TypeAlias = tuple[int, str, int]
+IndexedPreToken: TypeAlias = tuple[int, str, int]
 """A pre-token: (start in code points of the whole text, text, index of its rule or GAP)."""
 
 
@@ -78,7 +77,7 @@ class Stream:
         Raises TypeError if `chunk` has another type than earlier chunks, and ValueError if the
         stream is finished.
         """
-        return [text for _, text, _ in self._pre_tokens(self._chars(chunk), last=False)]
+        return [text for _, text, _ in self.pre_tokens(self._chars(chunk), last=False)]
 
     def finish(self) -> list[str]:
         """Return the remaining pre-tokens, and close the stream."""
@@ -90,24 +89,24 @@ class Stream:
         Together with `finish_steps`, these are the steps of `explain`. Spans always count code
         points of the whole text. Raises the errors of `feed`.
         """
-        return self._steps(self._pre_tokens(self._chars(chunk), last=False))
+        return self._steps(self.pre_tokens(self._chars(chunk), last=False))
 
     def finish_steps(self) -> list[Step]:
         """Return the remaining pre-tokens as `feed_steps` does, and close the stream."""
         return self._steps(self._rest())
 
-    def _steps(self, pre_tokens: list[_PreToken]) -> list[Step]:
+    def _steps(self, pre_tokens: list[IndexedPreToken]) -> list[Step]:
         return [
             Step(start, start + len(text), text, None if rule == GAP else self._rules[rule])
             for start, text, rule in pre_tokens
         ]
 
-    def _rest(self) -> list[_PreToken]:
+    def _rest(self) -> list[IndexedPreToken]:
         """Return the remaining pre-tokens, and close the stream."""
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._is_finished = True
-        return self._pre_tokens(rest, last=True)
+        return self.pre_tokens(rest, last=True)
 
     def _check_open(self) -> None:
         if self._is_finished:
@@ -131,13 +130,13 @@ class Stream:
             self._decoder = codecs.getincrementaldecoder("utf-8")(ESCAPE)
         return self._decoder.decode(chunk)
 
-    def _pre_tokens(self, chars: str, last: bool) -> list[_PreToken]:
+    def pre_tokens(self, chars: str, last: bool) -> list[IndexedPreToken]:
         """Return the pre-tokens that `chars` completes; `last` is true if the text ends there."""
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)
         for stage in self._stages:
             parts = [inner for part in parts for inner in stage.cut(part)]
-        pre_tokens: list[_PreToken] = []
+        pre_tokens: list[IndexedPreToken] = []
         for text, start, rule, is_last in parts:
             if is_last and text and not self._unfinished:
                 pre_tokens.append((start, text, rule))

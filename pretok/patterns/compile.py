@@ -80,14 +80,7 @@ from pretok.patterns.parser import MAX_PATTERN_LENGTH, read
 from pretok.patterns.shapes import rule_of
 from pretok.patterns.words import cased_word, literal_of, texts_of
 from pretok.preset import Engine
-from pretok.rules import (
-    ALL,
-    ALL_BUT_LAST,
-    LAST_NEWLINE,
-    Rule,
-    Run,
-    Spaces,
-)
+from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Rule, Run, Spaces
 from pretok.stage import MAX_RULES, Stage
 
 MAX_WORK = 20_000

@@ -162,14 +162,11 @@ def _word_differences(old: set[str] | None, new: set[str] | None) -> list[str]:
     if old is None or new is None:
         return []
     return [
-        f"  only the {sign} line matches {', '.join(_examples(words))}"
+        f"  only the {sign} line matches "
+        + ", ".join(_shortened(ascii(word), max_width=40) for word in nsmallest(5, words))
         for sign, words in (("-", old - new), ("+", new - old))
         if words
     ]
-
-
-def _examples(words: set[str]) -> list[str]:
-    return [_shortened(ascii(word), max_width=40) for word in nsmallest(5, words)]
 
 
 def _first_difference(old: str, new: str) -> int:

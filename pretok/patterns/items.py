@@ -16,14 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pretok.charsets.sets import (
-    NOTHING,
-    UPPER,
-    WHITE_SPACE,
-    CharSet,
-    code_points,
-    union,
-)
+from pretok.charsets.sets import NOTHING, UPPER, WHITE_SPACE, CharSet, code_points, union
 from pretok.patterns import ast
 
 MAX_ITEMS = 20_000

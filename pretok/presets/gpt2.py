@@ -27,16 +27,7 @@ from pretok.presets.common import (
     names,
     stage,
 )
-from pretok.rules import (
-    ALL,
-    ALL_BUT_LAST,
-    END_OF_TEXT,
-    Contraction,
-    Enclosed,
-    Literal,
-    Run,
-    Spaces,
-)
+from pretok.rules import ALL, ALL_BUT_LAST, END_OF_TEXT, Contraction, Enclosed, Literal, Run, Spaces
 from pretok.stage import Stage
 
 GPT2 = Preset(

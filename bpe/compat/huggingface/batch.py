@@ -10,13 +10,7 @@ import numpy as np
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.serving import CallFallbackError
-from bpe.compat.huggingface.windows import (
-    MAX_LENGTH,
-    Padding,
-    Truncation,
-    Window,
-    window_ranges,
-)
+from bpe.compat.huggingface.windows import MAX_LENGTH, Padding, Truncation, Window, window_ranges
 from bpe.encoding.padded import Layout, PaddedIds, pad
 from bpe.types import Template, Treatment
 

@@ -185,9 +185,6 @@ class Encoding:
 
         If a token is in several sequences, the library tokenizers returns any of them.
         """
-        return self._sequence_of(token)
-
-    def _sequence_of(self, token: int) -> int | None:
         ranges = self._window.ranges
         if token > len(self._window):
             return None
@@ -200,21 +197,18 @@ class Encoding:
     @_usual
     def token_to_word(self, token: int) -> int | None:
         """Return the number of the word of a token."""
-        is_known = token < len(self._words) and self._sequence_of(token) is not None
+        is_known = token < len(self._words) and self.token_to_sequence(token) is not None
         return self._words[token] if is_known else None
 
     @_usual
     def token_to_chars(self, token: int) -> Span | None:
         """Return the span of a token in its text, in code points."""
-        is_known = token < len(self._spans) and self._sequence_of(token) is not None
+        is_known = token < len(self._spans) and self.token_to_sequence(token) is not None
         return self._spans[token] if is_known else None
 
     @_usual
     def word_to_tokens(self, word: int, sequence: int = 0) -> Span | None:
         """Return the half-open range of the tokens of a word."""
-        return self._tokens_of(word, sequence)
-
-    def _tokens_of(self, word: int, sequence: int) -> Span | None:
         start, last = self._window.sequence_range(sequence)
         words = self._words
         if sequence in self._ascending_words:
@@ -236,7 +230,7 @@ class Encoding:
     @_usual
     def word_to_chars(self, word: int, sequence: int = 0) -> Span | None:
         """Return the span of a word in its text, in code points."""
-        tokens = self._tokens_of(word, sequence)
+        tokens = self.word_to_tokens(word, sequence)
         if tokens is None:
             return None
         start, stop = tokens

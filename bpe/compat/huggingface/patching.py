@@ -84,12 +84,10 @@ def _replace_stream(old: Any, new: Any) -> None:
     """Rebind DecodeStream in every module that has imported it."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
-        if isinstance(names, dict) and names.get("DecodeStream") is old and not _is_own(names):
+        if not isinstance(names, dict) or names.get("DecodeStream") is not old:
+            continue
+        if not str(names.get("__name__", "")).startswith("bpe.compat.huggingface"):
             names["DecodeStream"] = new
-
-
-def _is_own(names: dict[str, Any]) -> bool:
-    return str(names.get("__name__", "")).startswith("bpe.compat.huggingface")
 
 
 def _replacements() -> Iterator[tuple[type, str, Any]]:

@@ -181,7 +181,7 @@ class Tokenizer(metaclass=_PassesFor):
         setattr(self._real, name, value)
         if name in OURS:
             vars(self)[name] = value
-        if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
+        if name == "normalizer" and VERSION == "0.22.2" and normalized_tokens(self._real):
             self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
         if name in COMPONENTS or name in OURS:
             self._state.forget()
@@ -228,10 +228,6 @@ def _fill(view: Tokenizer, real: Any) -> None:
     """
     replaced = {name: value for name, value in vars(real).items() if name in OURS}
     vars(view).update(_real=real, _state=state_of(real), **replaced)
-
-
-def _has_normalized(real: Any) -> bool:
-    return bool(normalized_tokens(real))
 
 
 def changing(method: Any, real: Any, only_adds: bool = False) -> Any:

@@ -16,8 +16,8 @@ import pretok
 from pretok import Contraction, Preset, Run
 from pretok.charsets import LETTER, NUMBER, SPACE, code_points
 from pretok.charsets.classified_text import UNLIMITED
-from pretok.machine.backend import Backend, BackendName
-from pretok.machine.machine import Machine
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import Backend, Machine
 from pretok.machine.program import compile_rules, serialize_stages
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
