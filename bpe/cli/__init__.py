@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import click
 
 from pretok.cli import COMMANDS as COMMANDS_OF_PRETOK
-from pretok.cli.run import HELP_OPTIONS, LazyCommand, run, version_option
+from pretok.cli.run import LazyCommand, group, run
 
 COMMANDS: tuple[click.Command, ...] = (
     *COMMANDS_OF_PRETOK,
@@ -30,12 +30,9 @@ COMMANDS: tuple[click.Command, ...] = (
 )
 
 
-@click.group(commands=COMMANDS, context_settings=HELP_OPTIONS)
-@version_option
-def commands() -> None:
-    """Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do."""
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    return run(commands, arguments)
+commands = group(
+    COMMANDS,
+    "Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do.",
+)
+main = partial(run, commands)
+"""Runs the command line, and returns its exit status."""

@@ -58,22 +58,20 @@ class Subject:
     @cached_property
     def json_file(self) -> str:
         """The path of a tokenizer.json."""
-        path = self._folder / "tokenizer.json"
-        try:
-            self.tokenizer().save(path)
-        except bpe.BpeError:
-            raise CannotError("no tokenizer.json can hold this vocabulary") from None
-        return str(path)
+        return self._saved("tokenizer.json", "no tokenizer.json")
 
     @cached_property
     def rank_file(self) -> str:
         """The path of a .tiktoken file."""
-        path = self._folder / "ranks.tiktoken"
+        return self._saved("ranks.tiktoken", "no .tiktoken file", lossy=True)
+
+    def _saved(self, name: str, none: str, lossy: bool = False) -> str:
+        """Save the vocabulary to a file, and return its path."""
         try:
-            self.tokenizer().save(path, lossy=True)
+            self.tokenizer().save(self._folder / name, lossy=lossy)
         except bpe.BpeError:
-            raise CannotError("no .tiktoken file can hold this vocabulary") from None
-        return str(path)
+            raise CannotError(f"{none} can hold this vocabulary") from None
+        return str(self._folder / name)
 
     @property
     def ranks(self) -> dict[bytes, int]:

@@ -16,7 +16,7 @@ from bpe.formats.format import Source
 from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import read_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option, options_of
-from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
+from pretok.cli.output import EXACTNESS, is_colored, one_line, origin_of, stage_text, write
 from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError, short_path
 from pretok.formats.gguf import from_gguf, is_gguf
 from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, to_json
@@ -220,11 +220,7 @@ def _record(identified: Identified, comparison: EngineComparison | None) -> dict
         record |= {
             "preset": preset.name,
             "known": _is_known(preset),
-            "aliases": preset.aliases,
-            "engine": preset.engine,
-            "unicode": preset.unicode,
-            "exactness": preset.exactness,
-            "source": preset.source,
+            **origin_of(preset),
             "patterns": preset.patterns,
             "rules": [str(rule) for rule in preset.rules],
             "space_before_text": identified.adds_prefix_space,

@@ -15,6 +15,7 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
+from pretok.machine.backend import native_core
 
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
 """The documents of lines, and a flag for each line that says whether it was parsed."""
@@ -30,12 +31,8 @@ class JsonLines:
     def __init__(self, field: str, max_rest: int) -> None:
         self._field = field
         self._max_rest = max_rest
-        try:
-            from pretok import _core
-        except ImportError:
-            self._native = None
-        else:
-            self._native = _core.json_texts
+        core = native_core()
+        self._native = core and core.json_texts
 
     def texts(self, block: bytes) -> Known:
         """Return the documents of the lines of `block`, and a flag for each line.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 
+from pretok.machine.backend import native_core
+
 CHECKED = 1 << 16
 """Without C++, this many bytes are decoded at a time, so that their str fits into the cache."""
 
@@ -14,13 +16,9 @@ class Utf8Check:
     def __init__(self) -> None:
         self._state = 0
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        try:
-            from pretok import _core
-        except ImportError:
-            self._native = None
-        else:
-            self._native = _core.check_utf8
-            self._malformed = _core.check_utf8(b"\xff", 0)
+        core = native_core()
+        self._native = core and core.check_utf8
+        self._malformed: int | None = core and core.check_utf8(b"\xff", 0)
 
     def add(self, block: bytes) -> bool:
         """Add the next block; return False if a byte of the text so far is not UTF-8."""

@@ -5,13 +5,13 @@ The console script `pretok` adds the commands that need a vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import click
 
 from pretok.cli.diff import diff_command
 from pretok.cli.presets import presets_command
-from pretok.cli.run import HELP_OPTIONS, LazyCommand, run, version_option
+from pretok.cli.run import LazyCommand, group, run
 from pretok.cli.split import explain_command, split_command
 
 COMMANDS: tuple[click.Command, ...] = (
@@ -33,12 +33,6 @@ COMMANDS: tuple[click.Command, ...] = (
 )
 
 
-@click.group(commands=COMMANDS, context_settings=HELP_OPTIONS)
-@version_option
-def commands() -> None:
-    """Split text into pre-tokens exactly as LLM tokenizers do."""
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
-    return run(commands, arguments)
+commands = group(COMMANDS, "Split text into pre-tokens exactly as LLM tokenizers do.")
+main = partial(run, commands)
+"""Runs a command line, and returns its exit status."""

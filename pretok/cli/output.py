@@ -15,7 +15,7 @@ import numpy as np
 
 from pretok.charsets.sets import CONTROL, SPACE, WHITE_SPACE
 from pretok.machine.stream import Step
-from pretok.preset import Exactness
+from pretok.preset import Exactness, Preset
 from pretok.rules import Rule
 from pretok.stage import Stage
 from pretok.unicode import table
@@ -96,6 +96,12 @@ def pad(text: str, width: int) -> str:
         used += sum(unicodedata.east_asian_width(char) in "WF" for char in text)
         used -= sum(unicodedata.category(char) in ("Mn", "Me") for char in text)
     return text + " " * (width - used)
+
+
+def origin_of(preset: Preset) -> dict[str, object]:
+    """Return the members of a JSON object that say where a preset is from."""
+    names = ("aliases", "engine", "unicode", "exactness", "source")
+    return {name: getattr(preset, name) for name in names}
 
 
 @lru_cache(maxsize=256)

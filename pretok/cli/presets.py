@@ -11,7 +11,7 @@ from textwrap import wrap
 import click
 
 from pretok.cli.options import PRESET, format_option, options_of
-from pretok.cli.output import EXACTNESS, json_array, stage_text, write
+from pretok.cli.output import EXACTNESS, json_array, origin_of, stage_text, write
 from pretok.preset import Preset
 from pretok.registry import presets
 
@@ -45,11 +45,7 @@ def presets_command(preset: Preset | None, verbose: bool, output_format: str) ->
 def _record(preset: Preset) -> dict[str, object]:
     return {
         "name": preset.name,
-        "aliases": preset.aliases,
-        "engine": preset.engine,
-        "unicode": preset.unicode,
-        "exactness": preset.exactness,
-        "source": preset.source,
+        **origin_of(preset),
         "pattern": preset.pattern,
         "stages": [
             {

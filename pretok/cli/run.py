@@ -73,12 +73,9 @@ def _run(commands: click.Group, arguments: list[str], program: str) -> int:
             return commands.invoke(context) or 0
     except click.exceptions.Exit as end:
         return end.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenPipeError) as error:
         abandon_output()
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        abandon_output()
-        return EXIT_BROKEN_PIPE
+        return EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_INTERRUPTED
     except MemoryError:
         abandon_output()
         if sys.stderr is not None:
@@ -147,4 +144,10 @@ version_option = click.option(
     callback=_show_version,
     help="Show the version and the backend, and exit.",
 )
-HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+
+
+def group(commands: Sequence[click.Command], text: str) -> click.Group:
+    """Return the group of `commands`, whose help is `text`."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    made = click.Group(commands=commands, context_settings=settings, help=text)
+    return version_option(made)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from pretok.errors import BackendError, shortened
 from pretok.machine.machine import Backend, Machine
@@ -29,10 +29,10 @@ def choose_backend(requested: str | None = None) -> BackendName:
     source = "PRETOK_BACKEND" if requested is None else "backend"
     name = os.environ.get("PRETOK_BACKEND") or None if requested is None else requested
     if name is None:
-        return "native" if _native() else "python"
+        return "native" if native_core() else "python"
     if name not in get_args(BackendName):
         raise BackendError(f"{source}={shortened(name)}; expected one of {get_args(BackendName)}")
-    if name == "native" and not _native():
+    if name == "native" and not native_core():
         raise BackendError(
             f"{source}='native', but the C++ extension pretok._core was not built; "
             "reinstall pretok-bpe with a C++17 compiler available, or use 'python'"
@@ -49,16 +49,15 @@ def backend() -> BackendName:
     return choose_backend()
 
 
-@cache
-def _native() -> bool:
-    """Return whether the C++ extension was built."""
+def native_core() -> Any:
+    """Return the C++ extension; None if it was not built."""
     try:
-        import pretok._core  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name != "pretok._core":
+        from pretok import _core
+    except ImportError as error:
+        if error.name not in ("pretok", "pretok._core"):
             raise
-        return False
-    return True
+        return None
+    return _core
 
 
 @lru_cache(maxsize=64)

@@ -36,7 +36,7 @@ class StagedMachine(PythonSplitter):
         windows = [text[at : at + size] for at in range(0, max(len(text), 1), size)]
         pre_tokens: list[IndexedPreToken] = []
         for number, window in enumerate(windows, 1):
-            pre_tokens += stream.pre_tokens(window, last=number == len(windows))
+            pre_tokens += stream._pre_tokens(window, last=number == len(windows))
         return pre_tokens
 
     def steps(self, text: str) -> Steps:

@@ -77,7 +77,7 @@ class Stream:
         Raises TypeError if `chunk` has another type than earlier chunks, and ValueError if the
         stream is finished.
         """
-        return [text for _, text, _ in self.pre_tokens(self._chars(chunk), last=False)]
+        return [text for _, text, _ in self._pre_tokens(self._chars(chunk), last=False)]
 
     def finish(self) -> list[str]:
         """Return the remaining pre-tokens, and close the stream."""
@@ -89,7 +89,7 @@ class Stream:
         Together with `finish_steps`, these are the steps of `explain`. Spans always count code
         points of the whole text. Raises the errors of `feed`.
         """
-        return self._steps(self.pre_tokens(self._chars(chunk), last=False))
+        return self._steps(self._pre_tokens(self._chars(chunk), last=False))
 
     def finish_steps(self) -> list[Step]:
         """Return the remaining pre-tokens as `feed_steps` does, and close the stream."""
@@ -106,7 +106,7 @@ class Stream:
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._is_finished = True
-        return self.pre_tokens(rest, last=True)
+        return self._pre_tokens(rest, last=True)
 
     def _check_open(self) -> None:
         if self._is_finished:
@@ -130,7 +130,7 @@ class Stream:
             self._decoder = codecs.getincrementaldecoder("utf-8")(ESCAPE)
         return self._decoder.decode(chunk)
 
-    def pre_tokens(self, chars: str, last: bool) -> list[IndexedPreToken]:
+    def _pre_tokens(self, chars: str, last: bool) -> list[IndexedPreToken]:
         """Return the pre-tokens that `chars` completes; `last` is true if the text ends there."""
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)

@@ -136,6 +136,11 @@ class Rule:
             )
 
 
+def serialize_texts(*texts: str) -> list[int]:
+    """Return the length and the code points of each text."""
+    return [word for text in texts for word in (len(text), *map(ord, text))]
+
+
 def times(at_least: int, at_most: int | None) -> str:
     """Return the shortest form of the quantifier `{at_least,at_most}`.
 

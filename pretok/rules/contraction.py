@@ -8,7 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import shortened
-from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind
+from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, serialize_texts
 
 APOSTROPHE = code_points("'")
 # Maps code points to lowercase ASCII letters. In every engine (?i:s) matches s, S and U+017F, and
@@ -87,9 +87,7 @@ class Contraction(Rule):
             int(self.ignore_case),
             len(self.suffixes),
         ]
-        for suffix in self.suffixes:
-            words += [len(suffix), *map(ord, suffix)]
-        return words
+        return words + serialize_texts(*self.suffixes)
 
     @property
     def pattern(self) -> str:

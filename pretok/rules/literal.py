@@ -9,7 +9,7 @@ from pretok.charsets.classified_text import OUT, UNLIMITED, Text
 from pretok.charsets.notation import literal_regex, set_regex
 from pretok.charsets.sets import NOTHING, CharSet, code_points
 from pretok.errors import DefinitionError, shortened
-from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, times
+from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, serialize_texts, times
 
 
 @dataclass(frozen=True, init=False)
@@ -59,9 +59,7 @@ class Literal(Rule):
     def serialize(self, alphabet: Alphabet) -> list[int]:
         first, *rest = map(alphabet.mask, self.sets())
         words = [RuleKind.LITERAL, first, rest[0] if rest else 0, len(self.texts)]
-        for text in self.texts:
-            words += [len(text), *map(ord, text)]
-        return words
+        return words + serialize_texts(*self.texts)
 
     @property
     def pattern(self) -> str:
@@ -141,9 +139,7 @@ class Enclosed(Rule):
     def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, self.sets())
         words = [RuleKind.ENCLOSED, *masks, self.at_most or 0, self.at_least]
-        for text in (self.before, self.after):
-            words += [len(text), *map(ord, text)]
-        return words
+        return words + serialize_texts(self.before, self.after)
 
     @property
     def pattern(self) -> str:

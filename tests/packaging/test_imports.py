@@ -141,8 +141,6 @@ LATE = {
     ("bpe.normalizers.native", "pretok._core"),
     ("bpe.training.corpus", "pretok._core"),
     ("bpe.training.counting", "pretok._core"),
-    ("bpe.corpus.lines", "pretok._core"),
-    ("bpe.corpus.utf8_check", "pretok._core"),
     ("bpe.encoding.fast_calls", "pretok._core"),
     ("bpe.training.characters", "pretok._core"),
     ("bpe.training.train", "pretok._core"),

@@ -19,6 +19,7 @@ from bpe.compat.huggingface.windows import Part, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.types import Ids, Offsets, Template, Treatment
+from pretok.machine.backend import native_core
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -191,8 +192,7 @@ class BpeEngine:
 @cache
 def _have_surrogates() -> Callable[[list[str]], bool]:
     """Return a function that says whether any of its texts has a surrogate."""
-    try:
-        from pretok import _core
-    except ImportError:
+    core = native_core()
+    if core is None:
         return lambda texts: any(not text.isascii() and has_surrogates(text) for text in texts)
-    return _core.have_surrogates
+    return core.have_surrogates  # type: ignore[no-any-return]
