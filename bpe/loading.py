@@ -17,6 +17,7 @@ from bpe.errors import (
     VocabularyError,
     VocabularyWarning,
 )
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, NAMES, VOCAB
@@ -133,8 +134,12 @@ def load(
         )
     for note in spec.notes:
         _warn(source.path, note)
-    split = _choose_split(preset, spec, published, source.path, backend)
     known = named_vocabulary or published
+    if isinstance(spec, FileSpec) and not added and preset is normalizer is None:
+        tokenizer = Tokenizer._of_file(spec, known.name if known else None, backend, cache_mb)
+        if tokenizer is not None:
+            return tokenizer
+    split = _choose_split(preset, spec, published, source.path, backend)
     with named(source.path):
         return Tokenizer(
             spec.vocabulary,
@@ -264,7 +269,7 @@ def _conflicts(
 
 def _choose_split(
     preset: PresetLike | None,
-    spec: TokenizerSpec,
+    spec: TokenizerSpec | FileSpec,
     published: PublishedVocabulary | None,
     path: Path,
     backend: BackendName | None,

@@ -25,16 +25,11 @@ class Packed(NamedTuple):
         lengths = np.fromiter(map(len, tokens.values()), np.uint32, len(tokens))
         return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
 
-    def with_tokens(self, tokens: Mapping[int, bytes]) -> Packed:
-        """Return a copy with `tokens` appended."""
-        if not tokens:
-            return self
-        more = Packed.of(tokens)
-        return Packed(
-            self.data + more.data,
-            np.concatenate([self.lengths, more.lengths]),
-            np.concatenate([self.ids, more.ids]),
-        )
+    def at(self, id: int) -> bytes:
+        """Return the bytes of the token with this id, which exists."""
+        place = int(np.flatnonzero(self.ids == id)[0])
+        start = int(self.lengths[:place].sum(dtype=np.int64))
+        return self.data[start : start + int(self.lengths[place])]
 
     def unpacked(self) -> dict[int, bytes]:
         """Return the bytes of each token by its id."""

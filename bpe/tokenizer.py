@@ -18,26 +18,29 @@ from bpe.encoding.arguments import (
     backend_for,
     cache_limit,
     check_types,
-    new_token_bytes,
     resolve_normalizer,
     resolve_pre_tokenizer,
     resolve_template,
 )
-from bpe.encoding.backends import NOTHING, make_backend, takes_spaces
+from bpe.encoding.backend import Backend
+from bpe.encoding.backends import make_backend, make_spec, native_backend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
-from bpe.encoding.text_spaces import TextSpaces, spaces_of
+from bpe.encoding.policies import normalized
 from bpe.encoding.token_list import AddedTokenList
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.pretok_steps import stored_normalizer
+from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
-from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.once import once
 from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
     Errors,
     Ids,
     Normalizer,
+    NormalizesText,
     Padding,
     PresetLike,
     Special,
@@ -47,7 +50,6 @@ from bpe.types import (
 )
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
-from pretok.pre_tokenizer import PreTokenizer
 
 
 class Tokenizer(TokenizerBatches):
@@ -109,44 +111,94 @@ class Tokenizer(TokenizerBatches):
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
-        self._added = AddedTokenList.of(added_tokens)
-        check_types(vocabulary, self._added)
-        self._vocabulary = vocabulary
+        added = AddedTokenList.of(added_tokens)
+        check_types(vocabulary, added)
         self._requested_backend = backend
         self._backend_name = backend_for(vocabulary, preset, backend)
-        self._pre_tokenizer = resolve_pre_tokenizer(
+        self._split = split = resolve_pre_tokenizer(
             preset, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
-        self._normalizer = resolve_normalizer(normalizer)
-        self._add_prefix_space = add_prefix_space
-        self._template = resolve_template(template)
-        self._decoding = decoder
-        self._truncation = truncation
-        self._padding = padding
-        self._trim_offsets = tuple(map(bool, trim_offsets))
+        self._spec = TokenizerSpec(
+            vocabulary,
+            getattr(split, "preset", None),
+            added_tokens=added,
+            normalizer=resolve_normalizer(normalizer),
+            add_prefix_space=add_prefix_space,
+            template=resolve_template(template),
+            unicode=getattr(split, "unicode", None),
+            decoder=decoder,
+            truncation=truncation,
+            padding=padding,
+            trim_offsets=tuple(map(bool, trim_offsets)),
+        )
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
-        self._added_bytes = new_token_bytes(self._added, vocabulary)
+        self._native_spec = None
+        new_bytes = self._added_bytes  # checks the added tokens
         if isinstance(normalizer, NormalizerChain):
-            normalizer.check_contents(token.content for token in self._added.normalized)
-        self._spaces = None
-        if decoder is not None and takes_spaces(
-            vocabulary, self._pre_tokenizer, self._backend_name
-        ):
-            self._spaces = spaces_of(self._normalizer, self._added.normalized)
-        self._pipeline = self._make_pipeline(self._spaces)
+            normalizer.check_contents(token.content for token in added.normalized)
+            for token in added.normalized:
+                normalized(token, normalizer.normalize)  # checks it
+        if self._backend_name == "native":
+            steps = stored_normalizer(self._spec)
+            self._native_spec = make_spec(
+                vocabulary, added, split, add_prefix_space, steps, decoder is not None
+            )
+        made = make_backend(
+            vocabulary, new_bytes, split, add_prefix_space, self._native_spec, self._cache_limit
+        )
+        self._start(made, vocabulary.missing_bytes)
+        self._start_decoder()
+
+    @classmethod
+    def _of_file(
+        cls,
+        spec: FileSpec,
+        name: str | None,
+        backend: BackendName | None,
+        cache_mb: float | None,
+    ) -> Tokenizer | None:
+        """Return the tokenizer of a file; None if C++ cannot make it."""
+        tokenizer = cls.__new__(cls)
+        tokenizer._requested_backend = backend
+        tokenizer._backend_name = choose_backend(backend)
+        tokenizer._cache_limit = cache_limit(cache_mb)
+        if tokenizer._backend_name != "native":
+            return None
+        try:
+            native = native_backend(spec.native, None, tokenizer._cache_limit, is_deferred=True)
+        except (ValueError, NotImplementedError):
+            return None
+        tokenizer._spec, tokenizer._native_spec, tokenizer._split = spec, spec.native, None
+        tokenizer._name = name
+        tokenizer._start(native, tuple(native.missing_bytes))
+        return tokenizer
+
+    def _start(self, backend: Backend, missing_bytes: tuple[int, ...]) -> None:
+        """Set the attributes for encoding, which the methods that `fast_call` decorates call."""
+        self._missing_bytes = missing_bytes
+        self._pipeline = self._make_pipeline(backend, *self._normalizer_beside(backend))
         self._segments_pipeline = None
+        self._encode, self._encode_array, self._count = self._pipeline.calls()
+
+    def _start_decoder(self) -> None:
+        """Set the attributes for decoding."""
         self._ids_to_text = make_decoder(
-            decoder,
+            self.decoder,
             self._pipeline.backend,
-            vocabulary,
+            self.vocabulary,
             self._added_bytes,
             self._added,
-            self._normalizer,
+            self.normalizer,
         )
-        # The methods that `fast_call` decorates call these attributes.
-        self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._decode, self._decode_bytes = self._ids_to_text.calls()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that a tokenizer of a file lacks until it decodes."""
+        if name not in ("_ids_to_text", "_decode", "_decode_bytes"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._start_decoder()
+        return getattr(self, name)
 
     @fast_call(ENCODE, "_encode", 2, special="raise", errors="replace")
     def encode(
@@ -170,7 +222,7 @@ class Tokenizer(TokenizerBatches):
         """
         ids = self._encode(text, special, errors, threads)
         if add_special_tokens:
-            return [*self._template.before, *ids, *self._template.after]
+            return [*self.template.before, *ids, *self.template.after]
         return ids
 
     @fast_call(ENCODE, "_encode_array", 2, special="raise", errors="replace")
@@ -186,7 +238,7 @@ class Tokenizer(TokenizerBatches):
         """Return the ids of `text`: uint32, shape (n,). Otherwise like `encode`."""
         ids = self._encode_array(text, special, errors, threads)
         if add_special_tokens:
-            before, after = (np.array(ids, np.uint32) for ids in self._template)
+            before, after = (np.array(ids, np.uint32) for ids in self.template)
             return np.concatenate([before, ids, after])
         return ids
 
@@ -202,7 +254,7 @@ class Tokenizer(TokenizerBatches):
     ) -> int:
         """Return the number of ids of `text`, without storing them. Otherwise like `encode`."""
         size = self._count(text, special, errors, threads)
-        return size + sum(map(len, self._template)) if add_special_tokens else size
+        return size + sum(map(len, self.template)) if add_special_tokens else size
 
     def _safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
@@ -236,44 +288,38 @@ class Tokenizer(TokenizerBatches):
         [256, 32, 256]
         """
         data = as_bytes(pre_token)
-        for byte in self._vocabulary.missing_bytes:
+        for byte in self._missing_bytes:
             if byte in data:
                 raise missing_byte_error(byte)
         return self._merge(data)
 
-    def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
-        """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""
-        normalizer = self._normalizer if spaces is None else None
-        stored = stored_normalizer(normalizer) if self._normalizes_natively else NOTHING
-        backend = make_backend(
-            self._vocabulary,
-            self._added_bytes,
-            self._pre_tokenizer,
-            self._add_prefix_space,
-            self._backend_name,
-            self._cache_limit,
-            spaces,
-            stored,
-        )
+    def _make_pipeline(
+        self, backend: Backend, normalizer: NormalizesText | None, normalizes: bool
+    ) -> Pipeline:
+        """Return a Pipeline; `normalizes` says whether `backend` applies `normalizer`."""
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
         return Pipeline(
             backend,
             self._added,
             normalizer,
-            self._vocabulary.missing_bytes,
+            self._missing_bytes,
             is_native,
-            normalizes=bool(stored[0]),
+            normalizes,
         )
 
-    @property
-    def _normalizes_natively(self) -> bool:
-        """True if the backend may apply the normalizer."""
-        if self._backend_name != "native" or not isinstance(self._pre_tokenizer, PreTokenizer):
-            return False
-        # With the normalizer of SentencePiece, C++ does not tell the place of a refused token.
-        is_chain = isinstance(self._normalizer, NormalizerChain)
-        return is_chain or not any(token.special for token in self._added.normalized)
+    def _normalizer_beside(self, backend: Backend) -> tuple[NormalizesText | None, bool]:
+        """Return the normalizer of the Pipeline, and whether `backend` applies it.
+
+        There is none if the backend lets spaces stand for "▁", and normalizes nothing else.
+        """
+        kind = backend.normalizer
+        if kind == "nfc":
+            return NFC, True
+        if kind != "none":
+            return self.normalizer, True
+        is_done = backend.takes_spaces or isinstance(self._spec, FileSpec)
+        return None if is_done else self.normalizer, False
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
@@ -281,16 +327,20 @@ class Tokenizer(TokenizerBatches):
         bpe.compat.huggingface passes text to this backend that it has normalized itself, because it
         needs the span of each normalized character in the original text.
         """
-        if self._spaces is None:
+        if not self._pipeline.backend.takes_spaces:
             return self._pipeline
         if self._segments_pipeline is None:
-            self._segments_pipeline = self._make_pipeline(None)
+            assert self._native_spec is not None, "only C++ takes spaces"
+            backend = native_backend(
+                self._native_spec, None, self._cache_limit, takes_normalized_text=True
+            )
+            self._segments_pipeline = self._make_pipeline(backend, self.normalizer, False)
         return self._segments_pipeline
 
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
-        if isinstance(self._vocabulary, AnyCharacterVocabulary):
-            return make_merger(self._vocabulary).merge
+        if isinstance(self.vocabulary, AnyCharacterVocabulary):
+            return make_merger(self.vocabulary).merge
         return self._pipeline.backend.merge
 
     @fast_call(DECODE, "_decode", 1, errors="replace", skip_special=False)
@@ -335,22 +385,23 @@ class Tokenizer(TokenizerBatches):
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError if there is none."""
-        if self._decoding is not None and id in self._token_bytes_by_id:
+        if self.decoder is not None and id in self._token_bytes_by_id:
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
 
     def __reduce__(self) -> tuple[object, ...]:
+        spec = self._spec
         arguments: dict[str, Any] = {
-            "added_tokens": self._added.tokens,
-            "normalizer": self._normalizer,
-            "add_prefix_space": self._add_prefix_space,
-            "template": self._template,
-            "decoder": self._decoding,
-            "truncation": self._truncation,
-            "padding": self._padding,
-            "trim_offsets": self._trim_offsets,
+            "added_tokens": self.added_tokens,
+            "normalizer": spec.normalizer,
+            "add_prefix_space": spec.add_prefix_space,
+            "template": spec.template,
+            "decoder": spec.decoder,
+            "truncation": spec.truncation,
+            "padding": spec.padding,
+            "trim_offsets": spec.trim_offsets,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),
         }
-        return partial(Tokenizer, **arguments), (self._vocabulary, self._pre_tokenizer)
+        return partial(Tokenizer, **arguments), (spec.vocabulary, self.pre_tokenizer)

@@ -37,7 +37,7 @@ class TokenizerBatches(TokenizerSpans):
         """Return the ids of each of `texts`. Raises the errors of `encode`."""
         rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
         if add_special_tokens:
-            before, after = self._template
+            before, after = self.template
             return [[*before, *ids, *after] for ids in rows]
         return rows
 
@@ -59,7 +59,7 @@ class TokenizerBatches(TokenizerSpans):
         ids, offsets = self._pipeline.encode_batch_array(
             check_batch(texts), special, errors, threads
         )
-        return add_template(ids, offsets, self._template) if add_special_tokens else (ids, offsets)
+        return add_template(ids, offsets, self.template) if add_special_tokens else (ids, offsets)
 
     @fast_call(ENCODE)
     def encode_packed(
@@ -82,7 +82,7 @@ class TokenizerBatches(TokenizerSpans):
         check_errors(errors)
         texts = PackedTexts(data, offsets)
         ids, bounds = self._pipeline.encode_packed(texts, special, threads)
-        return add_template(ids, bounds, self._template) if add_special_tokens else (ids, bounds)
+        return add_template(ids, bounds, self.template) if add_special_tokens else (ids, bounds)
 
     @explained(ENCODE)
     def encode_column(
@@ -144,10 +144,10 @@ class TokenizerBatches(TokenizerSpans):
                [1, 1, 1]]))
         """
         if pad_id is None:
-            if self._padding is None:
+            if self.padding is None:
                 raise ValueError("the vocabulary has no padding; pass the id of a token as pad_id=")
-            pad_id = self._padding.pad_id
-        template = self._template if add_special_tokens else Template()
+            pad_id = self.padding.pad_id
+        template = self.template if add_special_tokens else Template()
         layout = check_layout(Layout(pad_id, side, max_length, multiple_of), template)
         ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
         length = row_length(offsets, template, layout)
@@ -181,4 +181,4 @@ class TokenizerBatches(TokenizerSpans):
     @once
     def _known_ids(self) -> frozenset[int]:
         """The ids of all tokens, with added tokens."""
-        return frozenset(self._vocabulary.token_ids) | {token.id for token in self._added.tokens}
+        return frozenset(self.vocabulary.token_ids) | {token.id for token in self.added_tokens}

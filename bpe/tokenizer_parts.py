@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bpe.decoders.piece_decoder import Decoding, all_tokens
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.arguments import new_token_bytes
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.spec import TokenizerSpec
 from bpe.once import forget, once
 from bpe.types import NormalizesText, Padding, SupportsOffsets, Template, Text, Truncation
@@ -19,6 +21,10 @@ from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
+from pretok.registry import get
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 Self = TypeVar("Self", bound="TokenizerParts")
 
@@ -31,27 +37,31 @@ class TokenizerParts:
 
     __slots__ = ()
 
-    _vocabulary: Vocabulary
-    _pre_tokenizer: PreTokenizer | SupportsOffsets
-    _added: AddedTokenList
-    _normalizer: NormalizesText | None
-    _add_prefix_space: bool
-    _template: Template
-    _decoding: Decoding | None
-    _truncation: Truncation | None
-    _padding: Padding | None
-    _trim_offsets: tuple[bool, ...]
+    _spec: TokenizerSpec | FileSpec
+    _native_spec: _core.Spec | None
+    """The same parts for C++; None if the backend is "python"."""
+    _split: PreTokenizer | SupportsOffsets | None
+    """The pre-tokenizer, or None for that of `_spec`."""
     _name: str | None
+    _requested_backend: BackendName | None
     _backend_name: BackendName
     _cache_limit: int
-    _added_bytes: dict[int, bytes]
     _pipeline: Pipeline
     _segments_pipeline: Pipeline | None
+
+    @property
+    def _added(self) -> AddedTokenList:
+        return AddedTokenList.of(self._spec.added_tokens)
+
+    @once
+    def _added_bytes(self) -> dict[int, bytes]:
+        """The bytes of the added tokens whose ids the vocabulary lacks."""
+        return new_token_bytes(self._added, self.vocabulary)
 
     @once
     def vocab_size(self) -> int:
         """One more than the largest id, special tokens included."""
-        return max(self._vocabulary.size, 1 + max(self._added_bytes, default=0))
+        return max(self.vocabulary.size, 1 + max(self._added_bytes, default=0))
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -69,37 +79,43 @@ class TokenizerParts:
 
         In the Python backend the recovery takes seconds for a large vocabulary.
         """
-        tokens = self._vocabulary.token_bytes
+        tokens = self.vocabulary.token_bytes
         return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
 
     @once
     def merge_ids(self) -> tuple[Merge, ...]:
         """The ids of `merges`: (left id, right id, id of the result)."""
-        merges = self._vocabulary.merges
+        merges = self.vocabulary.merges
         if merges is None:
             merges = tuple(map(tuple, self._pipeline.backend.merges().tolist()))
         return merges
 
     def _merge_rows(self) -> Rows:
         """Return `merge_ids` as an array."""
-        vocabulary = self._vocabulary
+        vocabulary = self.vocabulary
         rows = None if vocabulary.from_ranks else vocabulary.merge_rows
         return self._pipeline.backend.merges() if rows is None else rows
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The tokens and their merges."""
-        return self._vocabulary
+        return self._spec.vocabulary
 
     @property
     def pre_tokenizer(self) -> PreTokenizer | SupportsOffsets:
         """The pre-tokenizer, which splits a text into pre-tokens."""
-        return self._pre_tokenizer
+        return self._pre_tokenizer if self._split is None else self._split
+
+    @once
+    def _pre_tokenizer(self) -> PreTokenizer:
+        spec = self._spec
+        assert spec.preset is not None, "C++ has made the tokenizer, so it knows the split"
+        return get(spec.preset, spec.unicode, self._backend_name)
 
     @property
     def preset(self) -> Preset | None:
         """The preset of the pre-tokenizer; None for an object with `offsets`."""
-        return getattr(self._pre_tokenizer, "preset", None)
+        return self._spec.preset
 
     @property
     def normalizer(self) -> NormalizesText | None:
@@ -107,32 +123,32 @@ class TokenizerParts:
 
         "NFC" as an argument gives the same object as a tokenizer.json with NFC alone.
         """
-        return self._normalizer
+        return self._spec.normalizer
 
     @property
     def decoder(self) -> Decoding | None:
         """The rules by which ids become text; None joins the bytes of their tokens."""
-        return self._decoding
+        return self._spec.decoder
 
     @property
     def add_prefix_space(self) -> bool:
         """True if a text without a leading space is encoded as if it had one."""
-        return self._add_prefix_space
+        return self._spec.add_prefix_space
 
-    @property
+    @once
     def template(self) -> Template:
         """The ids that `add_special_tokens` puts before and after a text."""
-        return self._template
+        return self._spec.template
 
     @property
     def truncation(self) -> Truncation | None:
         """The truncation of a tokenizer.json. `save` writes it back, but no call applies it."""
-        return self._truncation
+        return self._spec.truncation
 
     @property
     def padding(self) -> Padding | None:
         """The padding of a tokenizer.json. `save` writes it back; `encode_padded` uses its id."""
-        return self._padding
+        return self._spec.padding
 
     @property
     def trim_offsets(self) -> tuple[bool, ...]:
@@ -141,7 +157,7 @@ class TokenizerParts:
         The item is True if a single space at the start of a text stays, which the tokenizer may
         have put there. Usually there is one such post-processor, or none.
         """
-        return self._trim_offsets
+        return self._spec.trim_offsets
 
     @property
     def name(self) -> str | None:
@@ -175,7 +191,7 @@ class TokenizerParts:
             raise TypeError(f"expected str or bytes, got {type(token).__name__}")
         if isinstance(token, str) and token in self._added.by_content:
             return self._added.by_content[token].id
-        id = self._vocabulary.ids.get(encode_utf8(token))
+        id = self.vocabulary.ids.get(encode_utf8(token))
         if id is None:
             raise UnknownTokenError(
                 f"{shortened(token)} is not a token; encode() may split it into several"
@@ -184,7 +200,7 @@ class TokenizerParts:
 
     @once
     def _token_bytes_by_id(self) -> dict[int, bytes]:
-        return all_tokens(self._vocabulary, self._added_bytes)
+        return all_tokens(self.vocabulary, self._added_bytes)
 
     def save(self, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
         """Write the tokenizer to `path` atomically, in the format of its suffix.
@@ -206,27 +222,25 @@ class TokenizerParts:
 
     def to_spec(self) -> TokenizerSpec:
         """Return the parts of the tokenizer that files hold: not the name, backend and caches."""
-        split = self._pre_tokenizer
-        preset, unicode, why_no_preset = None, None, ""
-        if isinstance(split, PreTokenizer):
-            preset, unicode = split.preset, split.unicode
-        else:
-            why_no_preset = f"the tokenizer splits with {type(split).__name__}"
+        spec = self._spec
+        why_no_preset = ""
+        if spec.preset is None:
+            why_no_preset = f"the tokenizer splits with {type(self.pre_tokenizer).__name__}"
         return TokenizerSpec(
-            self._vocabulary,
-            preset,
+            spec.vocabulary,
+            spec.preset,
             why_no_preset,
-            self._added.tokens,
-            self._normalizer,
-            self._add_prefix_space,
-            self._template,
-            unicode,
-            self._decoding,
+            self.added_tokens,
+            spec.normalizer,
+            spec.add_prefix_space,
+            self.template,
+            spec.unicode or (None if spec.preset is None else spec.preset.unicode),
+            spec.decoder,
             lambda: self.merge_ids,
             self._merge_rows,
-            self._truncation,
-            self._padding,
-            self._trim_offsets,
+            spec.truncation,
+            spec.padding,
+            spec.trim_offsets,
         )
 
     @property
@@ -241,7 +255,7 @@ class TokenizerParts:
         malloc can return it. Results do not change; later calls fill the caches again.
         """
         forget(self, "_token_bytes_by_id", "_token_spaces", "_merge", "merges", "merge_ids")
-        self._vocabulary.trim()
+        self.vocabulary.trim()
         for pipeline in self._pipelines:
             pipeline.trim()
 
@@ -261,22 +275,23 @@ class TokenizerParts:
     def __repr__(self) -> str:
         name = f"{self._name!r}, " if self._name else ""
         preset = self.preset
-        split = repr(preset.name) if preset is not None else type(self._pre_tokenizer).__name__
+        split = repr(preset.name) if preset is not None else type(self.pre_tokenizer).__name__
         return f"<Tokenizer {name}{self.vocab_size} ids, split {split}, {self._backend_name}>"
 
     def _key(self) -> tuple[object, ...]:
         """Return the parts that are equal in equal tokenizers."""
+        spec = self._spec
         return (
-            self._vocabulary,
-            self._pre_tokenizer,
-            frozenset(self._added.tokens),
-            self._normalizer,
-            self._add_prefix_space,
-            self._template,
-            self._decoding,
-            self._truncation,
-            self._padding,
-            self._trim_offsets,
+            spec.vocabulary,
+            self.pre_tokenizer,
+            frozenset(self.added_tokens),
+            spec.normalizer,
+            spec.add_prefix_space,
+            self.template,
+            spec.decoder,
+            spec.truncation,
+            spec.padding,
+            spec.trim_offsets,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -285,4 +300,4 @@ class TokenizerParts:
         return self is other or self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self._vocabulary, self._template))
+        return hash((self.vocabulary, self.template))

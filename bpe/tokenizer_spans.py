@@ -78,16 +78,16 @@ class TokenizerSpans(TokenizerParts):
         ([256, 33], [0, 2], [2, 3])
         """
         spans = self._pipeline.spans(text, special, errors, threads)
-        trims = self._trim_offsets
+        trims = self.trim_offsets
         if trim_offsets is not None:
-            trims = (trims or (self._add_prefix_space,)) if trim_offsets else ()
+            trims = (trims or (self.add_prefix_space,)) if trim_offsets else ()
         if trims:
             spans = self._token_spaces.trim(text, errors, spans, trims)
         return self._with_template(text, spans) if add_special_tokens else spans
 
     def _with_template(self, text: Text, spans: Spans) -> Spans:
         """Return `spans` with those of the ids before and after `text`, which are empty."""
-        before, after = (np.array(ids, np.uint32) for ids in self._template)
+        before, after = (np.array(ids, np.uint32) for ids in self.template)
         ids, *offsets = spans
         first = np.zeros(len(before), np.int64)
         size = text.nbytes if isinstance(text, memoryview) else len(text)
@@ -97,5 +97,5 @@ class TokenizerSpans(TokenizerParts):
 
     @once
     def _token_spaces(self) -> TokenSpaces:
-        contents = added_contents(self._added, self._normalizer)
-        return TokenSpaces(self._vocabulary, self._added, contents)
+        contents = added_contents(self._added, self.normalizer)
+        return TokenSpaces(self.vocabulary, self._added, contents)

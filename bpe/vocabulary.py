@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,13 +100,6 @@ class Vocabulary:
         return vocabulary
 
     @classmethod
-    def _of_ranks(cls, packed: Packed) -> Vocabulary:
-        """Return a vocabulary without merges; `packed` has passed all checks of `__init__`."""
-        vocabulary = cls._of_checked(packed, None, True, True)
-        vocabulary._is_fresh = True
-        return vocabulary
-
-    @classmethod
     def _of_packed(
         cls, packed: Packed, merges: Rows, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
@@ -116,7 +109,8 @@ class Vocabulary:
         the same bytes. Then `merges` is only a hint: likely merges, which make the native backend
         faster. Raises VocabularyError if a byte has no token.
         """
-        vocabulary = cls._of_checked(packed, merges, from_ranks, ignore_merges)
+        rows = None if from_ranks and not len(merges) else merges
+        vocabulary = cls._of_checked(packed, rows, from_ranks, ignore_merges)
         vocabulary._is_fresh = True
         vocabulary._check_bytes()
         return vocabulary
@@ -144,6 +138,16 @@ class Vocabulary:
     def packed(self) -> Packed:
         """The tokens as arrays."""
         return self._table.packed
+
+    def for_spec(self) -> tuple[Packed, dict[str, Any]]:
+        """Return the tokens and the fields of pretok._core.Spec."""
+        fields: dict[str, Any] = {
+            "from_ranks": self._from_ranks,
+            "ignore_merges": self._ignore_merges,
+        }
+        if self.merge_rows is not None:
+            fields["merges"] = self.merge_rows
+        return self.packed, fields
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""

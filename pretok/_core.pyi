@@ -8,7 +8,7 @@ call methods of the same WordCounts or Trainer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,8 @@ class Machine:
 
 _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 
-AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
-"""An added token: (content, id, normalized, lstrip, rstrip, single_word, special)."""
+AddedRecord = tuple[str, int, bool, bool, bool, bool, bool]
+"""The fields of bpe.encoding.added_tokens.AddedToken."""
 
 class AddedTokens:
     """The C++ form of bpe.encoding.added_tokens.AddedTokens; Tokenizer takes it as `added`.
@@ -62,13 +62,39 @@ class AddedTokens:
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
 class Spec:
-    """A tokenizer that C++ has read from a file. Immutable."""
+    """The parts of a tokenizer, which C++ has read from a file, or got from Python. Immutable."""
+
+    def __init__(
+        self,
+        tokens: bytes,
+        lengths: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        fields: dict[str, Any],
+    ) -> None:
+        """Store the parts of a tokenizer that Python has made.
+
+        `tokens` has the bytes of all tokens, concatenated. `fields` may have these items of
+        `fields()`: mergeable, from_ranks, ignore_merges, add_prefix_space, added and text. It may
+        also have:
+
+        - merges: an array with a row (left id, right id, id of the result) for each merge
+        - scores: an array with the score of each mergeable token, or NaN
+        - steps: a normalizer (bpe.formats.pretok_steps.stored_normalizer)
+        - split_at_marks: "no" if the split keeps text without spaces whole, "yes" if it splits text
+          only before each "▁", or "other"
+        """
 
     def tokens(self) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the bytes of all tokens, their lengths, and their ids."""
 
     def merges(self) -> NDArray[np.uint32]:
-        """Return a row for each merge: (left id, right id, id of the result)."""
+        """Return a row for each merge: (left id, right id, id of the result).
+
+        Raises ValueError if tokens have scores, and no list of merges gives the same ids.
+        """
+
+    def scores(self) -> NDArray[np.float32]:
+        """Return the score of each token, or NaN if no merge makes it; empty without scores."""
 
     def fields(self) -> dict[str, Any]:
         """Return all other parts, by name."""
@@ -80,7 +106,7 @@ class Spec:
     @property
     def ignore_merges(self) -> bool: ...
 
-def read_spec(file: BinaryIO) -> Spec:
+def read_spec(file: bytes | BinaryIO) -> Spec:
     """Read a file as the C library does, in any format of it.
 
     Raises ValueError if the file is malformed, and NotImplementedError if C++ does not support it.
@@ -114,91 +140,6 @@ class JsonFile:
 
 def open_json(file: bytes) -> JsonFile | None:
     """Return a tokenizer.json in memory, or None if Python must read the file."""
-
-_Message: TypeAlias = bytes | dict[int, int | bytes]
-
-class PieceTable:
-    """The pieces of a SentencePiece .model by text; merges texts without a list of merges."""
-
-    def __init__(
-        self,
-        data: bytes,
-        lengths: NDArray[np.uint32],
-        ids: NDArray[np.uint32],
-        scores: NDArray[np.float32],
-        fallback: Sequence[int],
-        unknown: int,
-    ) -> None:
-        """Store pieces, of which some may have equal scores.
-
-        `fallback` has the ids of the fallback tokens of the 256 bytes. If it is empty, adjacent
-        unknown characters become one token with the id `unknown`.
-        """
-
-    @property
-    def size(self) -> int:
-        """The number of pieces of all types."""
-
-    @property
-    def normal_size(self) -> int:
-        """The number of pieces of type NORMAL."""
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether C++ can order the pieces by their scores; only then it merges texts."""
-
-    @property
-    def has_mark(self) -> bool:
-        """Whether "▁" is a piece."""
-
-    def arrays(
-        self,
-    ) -> tuple[tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]], NDArray[np.float32]]:
-        """Return the bytes, lengths and ids of the normal pieces, and their scores."""
-
-    def merges(self) -> NDArray[np.uint32] | None:
-        """Return the merges in order of rank; None if no list of merges gives the same ids."""
-
-class TextModel:
-    """The tokens and merges of a bpe.characters.TextVocabulary."""
-
-    def __init__(
-        self,
-        data: bytes,
-        lengths: NDArray[np.uint32],
-        ids: NDArray[np.uint32],
-        merges: NDArray[np.uint32],
-        whole: NDArray[np.uint32] | None,
-        fallback: Sequence[int],
-        unknown: int,
-        fuses_unknown: bool,
-        prefix: str,
-        suffix: str,
-        byte_level: bool,
-    ) -> None:
-        """Store texts and options.
-
-        A pre-token that is the text of an id in `whole` becomes this id without merging. `fallback`
-        has an id for each byte, or is empty. For an id of `fallback` or `unknown`, 2**32 - 1 means
-        that there is no such token.
-        """
-
-def read_pieces(
-    data: bytes,
-) -> (
-    tuple[
-        PieceTable,
-        list[int],
-        tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
-        list[tuple[int, str, float, int]],
-        tuple[_Message, _Message, _Message],
-    ]
-    | None
-):
-    """Return the parts of a SentencePiece .model; cpp/bindings/piece_loading.cpp describes them.
-
-    Returns None for a file that bpe.formats.sentencepiece reads without C++, or refuses.
-    """
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/decode_calls.hpp says."""
@@ -240,40 +181,23 @@ def huggingface_call(
     """Return a function that cpp/bindings/huggingface_call.hpp describes."""
 
 class Tokenizer:
-    """The native backend of bpe; bpe.encoding.backend.Backend documents each method.
-
-    `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
-    first `mergeable` tokens take part in merging; further tokens are only for decoding. `merges`
-    has rows (left id, right id, id of the result). If `from_ranks` is true, a merge ranks by the id
-    of its result, else by its row. `marked_spaces` has the fields of
-    bpe.encoding.text_spaces.TextSpaces. `text` is None if text is merged from bytes. Otherwise the
-    arguments about merging have no effect, all ids are below `id_limit`, and `cuts` says who splits
-    text: the machine ("split"), or the model, which cuts before each mark ("at_marks") or not at
-    all ("whole"). `normalizer` and `symbols` are results of
-    bpe.formats.pretok_steps.stored_normalizer. If
-    `is_deferred`, the tables for fast merging are made when texts are worth it.
-    """
+    """The native backend of bpe; bpe.encoding.backend.Backend documents each method."""
 
     def __init__(
         self,
+        spec: Spec,
         machine: Machine | None,
-        token_bytes: bytes,
-        lengths: NDArray[np.uint32],
-        ids: NDArray[np.uint32],
-        mergeable: int,
-        merges: NDArray[np.uint32] | None,
-        from_ranks: bool,
-        ignore_merges: bool,
-        add_prefix_space: bool,
         cache_limit: int = ...,
-        marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
-        text: TextModel | PieceTable | None = None,
-        id_limit: int = 0,
-        cuts: str = "split",
-        normalizer: bytes = b"",
-        symbols: Sequence[bytes] = (),
         is_deferred: bool = False,
-    ) -> None: ...
+        takes_normalized_text: bool = False,
+    ) -> None:
+        """Make the tokenizer of `spec`.
+
+        `machine` splits text; if it is None, `spec` says how to split. If `is_deferred`, the tables
+        for fast merging are made when texts are worth it. If `takes_normalized_text`, no call
+        normalizes text, and "▁" stands for spaces. Raises the errors of `read_spec`.
+        """
+
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
@@ -342,8 +266,16 @@ class Tokenizer:
 
     def merges(self) -> NDArray[np.uint32]: ...
     @property
+    def normalizer(self) -> str:
+        """How calls normalize text: "none", "nfc", "sentencepiece" or "chain"."""
+
+    @property
     def takes_spaces(self) -> bool:
         """Whether spaces stand for "▁"."""
+
+    @property
+    def missing_bytes(self) -> list[int]:
+        """The bytes that have no token; none if the tokens are text."""
 
     @property
     def has_all_tables(self) -> bool:
@@ -395,23 +327,6 @@ def check_charsmap(blob: bytes) -> tuple[str, int]:
     """Return what is wrong with the trie of a charsmap, or "", and its growth.
 
     See bpe.encoding.charsmap.
-    """
-
-def read_ranks(
-    data: bytes,
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the bytes of all tokens of a rank file, the lengths of the tokens and their ranks.
-
-    Returns None if C++ cannot read the file. The Python reader in bpe.formats.tiktoken then reads
-    or rejects the file.
-    """
-
-def read_pretok_file_tokens(
-    data: bytes, at: int, from_ranks: bool
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens of a .pretok file, as the three results of `read_ranks`, and the merges.
-
-    The tokens start at byte `at` of `data`. Raises ValueError if the file is malformed.
     """
 
 class WordCounts:

@@ -1,4 +1,4 @@
-"""Cut text at "▁", the character that stands for a space in pieces."""
+"""Define the texts of pieces that stand for spaces and bytes, and cut text at "▁"."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from itertools import pairwise
 
 SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
+BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""The texts of fallback tokens."""
 
 
 def cut_at_marks(text: str) -> list[str]:

@@ -10,24 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from bpe.characters.marks import SPACE_MARK, allows_cuts
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK, allows_cuts
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.once import once
 from bpe.text_ids import find_all
 from bpe.token_table import Packed, TokenTable
 from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary, invalid_id
-
-if TYPE_CHECKING:
-    from pretok import _core
-
-_NO_ID = 0xFFFFFFFF
-BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
-"""The texts of fallback tokens."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +78,7 @@ class TextVocabulary(Vocabulary):
     @classmethod
     def of_checked(
         cls,
-        pieces: Mapping[str, int],
+        pieces: Mapping[str, int] | None,
         packed: Packed,
         merges: Rows,
         options: TextOptions,
@@ -93,7 +86,8 @@ class TextVocabulary(Vocabulary):
     ) -> TextVocabulary:
         """Return a vocabulary; the caller has checked the tokens and merges.
 
-        `packed` has the texts and ids of `pieces`.
+        `packed` has the texts and ids of `pieces`. Without `pieces`, the caller has also checked
+        that the unknown token exists.
         """
         vocabulary = cls.__new__(cls)
         vocabulary._texts, vocabulary._pieces = None, pieces
@@ -101,7 +95,7 @@ class TextVocabulary(Vocabulary):
         vocabulary._merge_rows = merges
         vocabulary._is_fresh = True
         vocabulary._set_options(options, not_whole)
-        vocabulary._check_options()
+        vocabulary._check_options(has_unknown=pieces is None)
         return vocabulary
 
     def _set_options(self, options: TextOptions | None, not_whole: Iterable[int]) -> None:
@@ -129,9 +123,9 @@ class TextVocabulary(Vocabulary):
                 f"a merge has id {min(absent)}, which is the id of no token; add the token"
             )
 
-    def _check_options(self) -> None:
+    def _check_options(self, has_unknown: bool = False) -> None:
         options = self._options
-        if options.unknown is not None and options.unknown not in self.pieces:
+        if not has_unknown and options.unknown is not None and options.unknown not in self.pieces:
             raise VocabularyError(
                 f"the unknown token is {shortened(options.unknown)}, which is not in the "
                 "vocabulary; add it, or name another token"
@@ -151,7 +145,10 @@ class TextVocabulary(Vocabulary):
     @property
     def texts(self) -> dict[int, str]:
         """The text of each token; do not change it."""
-        if self._texts is None:
+        if self._texts is None and self._pieces is None:
+            packed = self._table.packed
+            self._texts = dict(zip(packed.ids.tolist(), packed.texts(), strict=True))
+        elif self._texts is None:
             self._texts = {id: text for text, id in self.pieces.items()}
         return self._texts
 
@@ -187,24 +184,23 @@ class TextVocabulary(Vocabulary):
         """True if "▁" is a token."""
         return SPACE_MARK in self.pieces
 
-    def native(self) -> _core.TextModel:
-        """Return the tokens and merges for C++."""
-        from pretok import _core
-
-        options, fallback = self._options, self.byte_ids
-        packed = self.packed_pieces
-        whole = np.setdiff1d(packed.ids, [*self._not_whole]) if options.ignores_merges else None
-        return _core.TextModel(
-            *packed,
-            self.merge_rows,
-            None if whole is None else whole.astype(np.uint32),
-            [fallback.get(byte, _NO_ID) for byte in range(256)] if fallback else [],
-            _NO_ID if options.unknown is None else self.unknown_id,
+    def for_spec(self) -> tuple[Packed, dict[str, Any]]:
+        """Return the tokens and the fields of pretok._core.Spec, but for `not_whole`."""
+        options = self._options
+        text = (
+            None if options.unknown is None else self.unknown_id,
             options.fuses_unknown,
+            options.has_fallback,
+            options.byte_level,
             options.prefix,
             options.suffix,
-            options.byte_level,
         )
+        fields = {
+            "merges": self.merge_rows,
+            "ignore_merges": options.ignores_merges,
+            "text": text,
+        }
+        return self.packed_pieces, fields
 
     @once
     def ids(self) -> dict[bytes, int]:
@@ -285,16 +281,6 @@ class TextVocabulary(Vocabulary):
     def not_whole(self) -> frozenset[int]:
         """The ids of tokens that `ignores_merges` does not affect."""
         return self._not_whole
-
-    @property
-    def takes_spaces(self) -> bool:
-        """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
-        options = self._options
-        if options.prefix or options.suffix or options.ignores_merges or options.byte_level:
-            return False
-        # If characters may be dropped, or an unknown token may come after a later fallback token,
-        # spans may begin within a "▁", which has three bytes, but not within a space.
-        return self.fallback_ids is not None or (options.unknown is not None and not self.byte_ids)
 
     @once
     def why_not_as_bytes(self) -> str:

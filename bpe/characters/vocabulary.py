@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import copysign
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from bpe.characters.marks import SPACE_MARK, allows_cuts
-from bpe.characters.pieces import FilePieces
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK, allows_cuts
 from bpe.characters.runs import TiedRuns, tied_runs
 from bpe.errors import VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
 from bpe.token_table import Packed, TokenTable
 from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary, check_tokens
-
-if TYPE_CHECKING:
-    from pretok import _core
 
 
 class CharacterVocabulary(Vocabulary):
@@ -45,23 +41,24 @@ class CharacterVocabulary(Vocabulary):
         byte_ids: Sequence[int] | None = None,
     ) -> None:
         self._table = TokenTable(token_bytes)
-        self._scores: dict[int, float] | None = dict(scores)
-        self._file: FilePieces | None = None
+        self._scores = dict(scores)
         self._unknown_id = unknown_id
         self._fallback = None if byte_ids is None else tuple(byte_ids)
         self._check()
 
     @classmethod
-    def of_file(
-        cls, pieces: FilePieces, unknown_id: int, byte_ids: Sequence[int] | None
+    def of_checked(
+        cls,
+        token_bytes: dict[int, bytes],
+        scores: dict[int, float],
+        unknown_id: int,
+        byte_ids: Sequence[int] | None,
     ) -> CharacterVocabulary:
-        """Return a vocabulary; `_core.read_pieces` has checked `pieces`."""
+        """Return a vocabulary; the caller has checked the arguments."""
         vocabulary = cls.__new__(cls)
-        vocabulary._table = vocabulary._file = pieces
-        vocabulary._scores = None
+        vocabulary._table, vocabulary._scores = TokenTable(token_bytes), scores
         vocabulary._unknown_id = unknown_id
         vocabulary._fallback = None if byte_ids is None else tuple(byte_ids)
-        vocabulary._is_fresh = byte_ids is not None and pieces.table is not None
         return vocabulary
 
     def _check(self) -> None:
@@ -91,9 +88,6 @@ class CharacterVocabulary(Vocabulary):
     @property
     def scores(self) -> dict[int, float]:
         """The score of each piece that merges may make; do not change it."""
-        if self._scores is None:
-            assert self._file is not None, "one of both is set"
-            self._scores = self._file.scores
         return self._scores
 
     @property
@@ -152,28 +146,31 @@ class CharacterVocabulary(Vocabulary):
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
-        return SPACE_MARK in self.pieces if self._file is None else self._file.has_mark
+        return SPACE_MARK in self.pieces
 
-    def native(self) -> _core.PieceTable:
-        """Return the pieces for C++."""
-        from pretok import _core
-
-        table = None if self._file is None or self._fallback is None else self._file.table
-        if table is not None:
-            return table
-        packed = Packed.of({id: text.encode() for text, id in self.pieces.items()})
+    def for_spec(self) -> tuple[Packed, dict[str, Any]]:
+        """Return the tokens and the fields of pretok._core.Spec."""
+        tokens = {id: self.token_bytes[id] for id in self.scores}
         # The ranks have the order of the scores, and float32 holds them exactly.
-        scores = -np.fromiter(map(self.ranks.__getitem__, packed.ids.tolist()), np.float32)
-        return _core.PieceTable(*packed, scores, self._fallback or (), self._unknown_id)
-
-    @property
-    def takes_spaces(self) -> bool:
-        """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
-        return True
+        scores = [-float(self.ranks[id]) for id in tokens]
+        tokens |= {id: BYTE_NAMES[byte].encode() for byte, id in self.byte_ids.items()}
+        mergeable = len(tokens)
+        tokens |= {id: token for id, token in self.token_bytes.items() if id not in tokens}
+        has_fallback = self._fallback is not None
+        is_byte = has_fallback and self._unknown_id in self.byte_ids.values()
+        unknown = None if is_byte else self._unknown_id
+        return Packed.of(tokens), {
+            "mergeable": mergeable,
+            "scores": np.array(scores + [np.nan] * (mergeable - len(scores)), np.float32),
+            "text": (unknown, True, has_fallback, False, "", ""),
+        }
 
     @property
     def why_not_native(self) -> str:
-        """Why C++ cannot merge these pieces: "", because it can."""
+        """Why C++ cannot merge these pieces, or ""."""
+        fallback = set(self._fallback or ())
+        if self._fallback is not None and (len(fallback) < 256 or fallback & self.scores.keys()):
+            return "the fallback tokens of two bytes, or a piece and a fallback token, have one id"
         return ""
 
     @once

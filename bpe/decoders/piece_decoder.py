@@ -8,8 +8,8 @@ from functools import lru_cache, partial
 from operator import index
 from typing import SupportsIndex, TypeAlias
 
-from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.decode import Decoder, DecodeStream, list_ids, no_bytes, one_or_several

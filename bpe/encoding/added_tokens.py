@@ -22,6 +22,8 @@ from bpe.types import Treatment
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Ranges = tuple[tuple[int, int], ...]
+Record: TypeAlias = tuple[str, int, bool, bool, bool, bool, bool]
+"""The fields of an AddedToken."""
 Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
 """The segments and the refused token of a text.
 
@@ -73,27 +75,18 @@ class AddedToken:
                 "str"
             )
 
-    def _record(self) -> tuple[bytes, int, bool, bool, bool, bool, bool]:
-        """Return the token as C++ takes it (pretok._core.AddedRecord)."""
+    @property
+    def record(self) -> Record:
+        """The fields, as C++ takes them."""
         return (
-            self.content.encode(),
+            self.content,
             self.id,
+            self.special,
             self.normalized,
             self.lstrip,
             self.rstrip,
             self.single_word,
-            self.special,
         )
-
-    @classmethod
-    def of_piece(cls, content: str, id: int, special: bool) -> AddedToken:
-        """Return a token that is `normalized` unless it is `special`.
-
-        Takes a third of the time of `__init__`: some models have a thousand such tokens.
-        """
-        token = object.__new__(cls)
-        token.__dict__.update(content=content, id=id, special=special, normalized=not special)
-        return token
 
 
 class Segment(NamedTuple):

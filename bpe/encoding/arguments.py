@@ -42,8 +42,7 @@ def check_types(vocabulary: object, added: AddedTokenList) -> None:
     """Raise TypeError unless `vocabulary` is a Vocabulary, and `added` are AddedTokens."""
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary is of type {type(vocabulary).__name__}; expected a Vocabulary")
-    # Tokens that are checked need not be made here.
-    for position, token in enumerate(() if added.is_checked else added):
+    for position, token in enumerate(added):
         if not isinstance(token, AddedToken):
             raise TypeError(
                 f"added_tokens[{position}] is of type {type(token).__name__}; expected an "
@@ -167,8 +166,6 @@ def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, 
     invalid or belongs to another token of `vocabulary`.
     """
     new_tokens: dict[int, bytes] = {}
-    if added.is_checked:
-        return new_tokens
     contents: set[str] = set()
     bytes_of = vocabulary.bytes_of
     for token in added:

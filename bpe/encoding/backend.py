@@ -88,6 +88,16 @@ class Backend(Protocol):
         ...
 
     @property
+    def normalizer(self) -> str:
+        """How the backend normalizes text: "none", "nfc", "sentencepiece" or "chain"."""
+        ...
+
+    @property
+    def takes_spaces(self) -> bool:
+        """True if spaces of a text stand for "▁", so that the text needs no normalizer."""
+        ...
+
+    @property
     def merge(self) -> Callable[[bytes], list[int]]:
         """A function that merges the bytes of one pre-token into ids."""
         ...

@@ -10,26 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import AnyCharacterVocabulary
-from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
+from bpe.encoding.added_tokens import (
+    AddedToken,
+    AddedTokens,
+    AddedTokenSearch,
+    Record,
+    word_ranges,
+)
 from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import PythonBackend
-from bpe.encoding.text_spaces import TextSpaces, keeps_whole, splits_alike
+from bpe.encoding.text_spaces import keeps_whole, splits_alike
+from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.merge import Merger, recover_merges
-from bpe.token_table import Packed
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import Vocabulary
-from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
+from pretok.preset import Preset
 
 if TYPE_CHECKING:
     from pretok import _core
-
-
-NOTHING: tuple[bytes, list[bytes]] = b"", []
-"""The argument `normalizer` of `make_backend` for no normalizer."""
 
 
 def make_backend(
@@ -37,21 +39,17 @@ def make_backend(
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     add_prefix_space: bool,
-    backend: BackendName,
+    spec: _core.Spec | None,
     cache_limit: int,
-    spaces: TextSpaces | None = None,
-    normalizer: tuple[bytes, list[bytes]] = NOTHING,
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
-    returns True. The backend then normalizes the spaces of a text itself, as `spaces` says. It also
-    applies `normalizer`, as bpe.formats.pretok_steps.stored_normalizer returns it.
+    `spec` has the same parts for C++, or is None if the backend is "python". The caches of the
+    backend hold at most `cache_limit` bytes.
     """
-    if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
-        return _native_backend(
-            vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces, normalizer
-        )
+    if spec is not None and isinstance(pre_tokenizer, PreTokenizer):
+        is_deferred, vocabulary._is_fresh = vocabulary._is_fresh, False
+        return native_backend(spec, pre_tokenizer, cache_limit, is_deferred)
     spans_in = trim_merger = None
     if isinstance(vocabulary, AnyCharacterVocabulary):
         characters = make_merger(vocabulary)
@@ -60,8 +58,8 @@ def make_backend(
         def merges() -> NDArray[np.uint32]:
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
 
-    elif backend == "native":
-        native = _byte_tokenizer(vocabulary, added, None, add_prefix_space, cache_limit)
+    elif spec is not None:
+        native = native_backend(spec, None, cache_limit)
         merge, merges, trim_merger = native.merge, native.merges, native.trim
     else:
         merge = Merger(vocabulary).merge
@@ -83,104 +81,84 @@ def make_backend(
     )
 
 
-def _native_backend(
-    vocabulary: Vocabulary,
-    added: Mapping[int, bytes],
-    pre_tokenizer: PreTokenizer,
-    add_prefix_space: bool,
+def native_backend(
+    spec: _core.Spec,
+    pre_tokenizer: PreTokenizer | None,
     cache_limit: int,
-    spaces: TextSpaces | None,
-    normalizer: tuple[bytes, list[bytes]],
-) -> _core.Tokenizer:
-    is_deferred, vocabulary._is_fresh = vocabulary._is_fresh, False
-    machine = cast("_core.Machine", native_machine(pre_tokenizer))
-    if not isinstance(vocabulary, AnyCharacterVocabulary):
-        return _byte_tokenizer(
-            vocabulary, added, machine, add_prefix_space, cache_limit, normalizer, is_deferred
-        )
-    from pretok import _core
-
-    preset = pre_tokenizer.preset
-    cuts = "split"
-    if preset == WHOLE or (spaces is not None and keeps_whole(preset)):
-        cuts = "whole"
-    elif spaces is not None:
-        cuts = "at_marks"
-    # With spaces, another object decodes ids (`make_decoder`).
-    tokens = {} if spaces is not None else {**vocabulary.token_bytes, **added}
-    return _core.Tokenizer(
-        machine,
-        *Packed.of(tokens),
-        0,
-        None,
-        False,
-        False,
-        add_prefix_space,
-        cache_limit,
-        spaces,
-        vocabulary.native(),
-        max(vocabulary.size, 1 + max(added, default=0)),
-        cuts,
-        *normalizer,
-        is_deferred and spaces is not None,
-    )
-
-
-def _byte_tokenizer(
-    vocabulary: Vocabulary,
-    added: Mapping[int, bytes],
-    machine: _core.Machine | None,
-    add_prefix_space: bool,
-    cache_limit: int,
-    normalizer: tuple[bytes, list[bytes]] = NOTHING,
     is_deferred: bool = False,
+    takes_normalized_text: bool = False,
 ) -> _core.Tokenizer:
-    """Return the backend in C++ of a vocabulary whose tokens are bytes."""
+    """Return the backend in C++; `spec` says how to split text if `pre_tokenizer` is None.
+
+    Raises ValueError or NotImplementedError if C++ cannot make it, which may only happen for the
+    spec of a file.
+    """
     from pretok import _core
 
-    packed = vocabulary.packed
-    return _core.Tokenizer(
-        machine,
-        *packed.with_tokens(added),
-        len(packed.ids),
-        vocabulary.merge_rows,
-        vocabulary.from_ranks,
-        vocabulary.ignore_merges,
-        add_prefix_space,
-        cache_limit,
-        normalizer=normalizer[0],
-        symbols=normalizer[1],
-        is_deferred=is_deferred,
-    )
+    machine = None
+    if pre_tokenizer is not None and pre_tokenizer.preset != WHOLE:
+        machine = cast("_core.Machine", native_machine(pre_tokenizer))
+    return _core.Tokenizer(spec, machine, cache_limit, is_deferred, takes_normalized_text)
 
 
-def takes_spaces(
+def make_spec(
     vocabulary: Vocabulary,
+    added: AddedTokenList,
     pre_tokenizer: PreTokenizer | SupportsOffsets,
-    backend: BackendName,
-) -> bool:
-    """Return whether `make_backend` accepts `spaces`.
+    add_prefix_space: bool,
+    steps: bytes,
+    has_decoder: bool,
+) -> _core.Spec:
+    """Return the parts of a tokenizer for C++, but for its split, template and decoder.
 
-    Then C++ encodes a text whose spaces have not been replaced by "▁" (see TextSpaces).
+    `steps` is the normalizer, as bpe.formats.pretok_steps.stored_normalizer returns it. Without
+    `has_decoder`, C++ decodes ids.
     """
-    return (
-        backend == "native"
-        and isinstance(vocabulary, AnyCharacterVocabulary)
-        and vocabulary.has_mark
-        and vocabulary.takes_spaces
-        and splits_alike(getattr(pre_tokenizer, "preset", None))
-    )
+    from pretok import _core
+
+    packed, fields = vocabulary.for_spec()
+    if steps:
+        fields["steps"] = steps
+    preset: Preset | None = getattr(pre_tokenizer, "preset", None)
+    # If spaces stand for "▁" in C++, Python decodes ids.
+    is_text = isinstance(vocabulary, AnyCharacterVocabulary)
+    if has_decoder and is_text and preset is not None and splits_alike(preset):
+        fields["split_at_marks"] = "no" if keeps_whole(preset) else "yes"
+    fields["added"] = _records(vocabulary, added)
+    fields["add_prefix_space"] = add_prefix_space
+    return _core.Spec(*packed, fields)
+
+
+def _records(vocabulary: Vocabulary, added: AddedTokenList) -> list[Record]:
+    """Return the added tokens for make_spec.
+
+    C++ merges special tokens even if `ignore_merges`; a TextVocabulary has a list of these tokens.
+    """
+    if not isinstance(vocabulary, AnyCharacterVocabulary):
+        return added.records
+    # The text of a fallback token is "<0x0A>", and its added token may be "\n".
+    fallback = vocabulary.byte_ids.values()
+    records = [record for record in added.records if record[1] not in fallback or record[3]]
+    if isinstance(vocabulary, TextVocabulary) and vocabulary.ignore_merges:
+        listed, not_whole = {id for _, id, *_ in records}, vocabulary.not_whole
+        records = [(*record[:2], record[1] in not_whole, *record[3:]) for record in records]
+        records += [
+            (vocabulary.texts[id], id, True, False, False, False, False)
+            for id in not_whole - listed
+            if id in vocabulary.texts
+        ]
+    return records
 
 
 def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSearch:
     """Return the search for `tokens`, of the type that the methods of `backend` take."""
-    tokens = list(tokens)
-    words = word_ranges() if any(token.single_word for token in tokens) else ()
+    listed = AddedTokenList.of(tokens)
+    words = word_ranges() if any(record[-1] for record in listed.records) else ()
     if isinstance(backend, PythonBackend):
-        return AddedTokens(tokens, words)
+        return AddedTokens(listed, words)
     from pretok import _core
 
-    return _core.AddedTokens([token._record() for token in tokens], list(words))
+    return _core.AddedTokens(listed.records, list(words))
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -56,7 +56,7 @@ class Policies:
         # The original content of each token by its normalized content.
         self._contents: dict[str, str] = {}
         if normalize is not None and self._original.normalized:
-            self._list = AddedTokenList(_normalized(token, normalize) for token in tokens)
+            self._list = AddedTokenList(normalized(token, normalize) for token in tokens)
             for token, searched in zip(tokens, self._list, strict=True):
                 self._contents.setdefault(searched.content, token.content)
         self._backend = backend
@@ -123,9 +123,7 @@ class Policies:
     @property
     def _beside_text(self) -> AddedTokenSearch:
         tokens = self._list.beside_text
-        if len(tokens) == len(self._list):
-            return self._all
-        return make_added(tokens, self._backend)
+        return self._all if tokens is self._list else make_added(tokens, self._backend)
 
     def _for_names(self, names: frozenset[str]) -> _Phases:
         if names == self._special:
@@ -162,7 +160,11 @@ class Policies:
         return f"its special tokens are {listed}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def _normalized(token: AddedToken, normalize: Callable[[str], str]) -> AddedToken:
+def normalized(token: AddedToken, normalize: Callable[[str], str]) -> AddedToken:
+    """Return `token` with its content normalized, if it is a `normalized` token.
+
+    Raises VocabularyError if `normalize` makes the content empty.
+    """
     if not token.normalized:
         return token
     content = normalize(token.content)

@@ -86,6 +86,8 @@ class PythonBackend(OneByOne):
     """
 
     cache_bytes = 0
+    normalizer = "none"
+    takes_spaces = False
 
     def __init__(
         self,

@@ -1,15 +1,12 @@
-"""Define TextSpaces: how C++ treats the spaces of a text if tokens have "▁" in place of spaces.
+"""Find out whether "▁" is written only for the spaces of a text.
 
 Before SentencePiece merges, it puts a space before the text, and replaces each space by "▁". C++
-avoids this copy of the text: it gets the vocabulary with a space in place of each "▁", and encodes
-the original text. The ids are equal, because the normalized text has no spaces: in C++, a space can
-stand for "▁". If the original text has a "▁", which is rare, C++ replaces it by a space.
+avoids this copy of the text (cpp/core/encode/text_spaces.hpp): a space stands for "▁".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
@@ -23,56 +20,28 @@ from pretok.preset import Preset
 from pretok.rules import Literal as LiteralRule
 
 
-class TextSpaces(NamedTuple):
-    """Describes a normalizer that replaces each space by "▁", and may put a space before a text.
-
-    `prefix` says whether a space is put before a text between added tokens. With "unless_space", a
-    text that begins with a space or "▁" gets no other space. If `only_first`, a text after an added
-    token gets no space.
-    """
-
-    prefix: Literal["never", "unless_space", "always"]
-    only_first: bool = False
-    replaces_invalid: bool = False
-    """True if a byte that is not UTF-8 becomes U+FFFD."""
-    prefix_has_span: bool = False
-    """True if a token that is only the prefix has the span of the first character of the text.
-
-    If false, the span of this token is empty.
-    """
-    precedes_tokens: bool = False
-    """True if the prefix is put before the search for `normalized` added tokens.
-
-    A prefix directly before such a token is then encoded by itself, and the text after the token
-    gets no prefix. If false, each text between added tokens gets a prefix.
-    """
-
-
-def spaces_of(
+def only_writes_marks(
     normalizer: NormalizesText | None, added_tokens: Sequence[AddedToken]
-) -> TextSpaces | None:
-    """Return the TextSpaces that have the same effect as `normalizer`, or None if none have."""
-    normalized = [token for token in added_tokens if token.normalized]
-    if isinstance(normalizer, SentencePieceNormalizer):
-        spaces = _of_sentencepiece(normalizer)
-    elif not isinstance(normalizer, NormalizerChain):
-        return None
-    elif normalizer.metaspace is not None:
+) -> bool:
+    """Return whether `normalizer` only replaces spaces by "▁", and may put one before a text.
+
+    The normalizer changes text before the search for `normalized` tokens. These tokens must match
+    at the same places in the original text, and a space before the text must not hide them.
+    """
+    if not isinstance(normalizer, (NormalizerChain, SentencePieceNormalizer)):
+        return False
+    if isinstance(normalizer, NormalizerChain) and normalizer.metaspace is not None:
         step = normalizer.metaspace
-        if normalizer.steps or step.before or step.replacement != SPACE_MARK:
-            return None
-        if step.prepend_scheme == "never":
-            return TextSpaces("never")
-        return TextSpaces("unless_space", step.prepend_scheme == "first", prefix_has_span=True)
+        return not normalizer.steps and step.before is None and step.replacement == SPACE_MARK
+    if isinstance(normalizer, NormalizerChain):
+        prefix = _prefix_of_steps(normalizer)
+        has_place = prefix == ""
     else:
-        spaces = _of_steps(normalizer)
-    # The normalizer changes text before the search for normalized tokens. C++ searches the original
-    # text, so these tokens must match at the same places in both texts. C++ must also put the
-    # prefix before this search, as the normalizer does, not before each text between tokens.
-    if spaces is None or not normalized:
-        return spaces
-    has_place = spaces.prefix == "never" or spaces.precedes_tokens
-    return spaces if has_place and all(map(_is_plain, normalized)) else None
+        prefix, has_place = _prefix_of_sentencepiece(normalizer), True
+    normalized = [token for token in added_tokens if token.normalized]
+    return prefix is not None and (
+        not normalized or (has_place and all(map(_is_plain, normalized)))
+    )
 
 
 def splits_alike(preset: Preset | None) -> bool:
@@ -92,7 +61,8 @@ def keeps_whole(preset: Preset) -> bool:
     )
 
 
-def _of_sentencepiece(normalizer: SentencePieceNormalizer) -> TextSpaces | None:
+def _prefix_of_sentencepiece(normalizer: SentencePieceNormalizer) -> str | None:
+    """Return the text before each text, or None if the normalizer changes more than spaces."""
     if (
         normalizer.charsmap
         or normalizer.remove_extra_whitespaces
@@ -100,11 +70,11 @@ def _of_sentencepiece(normalizer: SentencePieceNormalizer) -> TextSpaces | None:
         or (normalizer.add_dummy_prefix and normalizer.treat_whitespace_as_suffix)
     ):
         return None
-    prefix: Literal["never", "always"] = "always" if normalizer.add_dummy_prefix else "never"
-    return TextSpaces(prefix, replaces_invalid=True, precedes_tokens=True)
+    return SPACE_MARK if normalizer.add_dummy_prefix else ""
 
 
-def _of_steps(chain: NormalizerChain) -> TextSpaces | None:
+def _prefix_of_steps(chain: NormalizerChain) -> str | None:
+    """Do the same for steps."""
     # `prefix` and `space` are what the steps so far make of the start of a text, and of a space.
     prefix, space = "", " "
     for step in chain.steps:
@@ -114,9 +84,7 @@ def _of_steps(chain: NormalizerChain) -> TextSpaces | None:
             prefix, space = (text.replace(" ", step.content) for text in (prefix, space))
         else:
             return None
-    if space != SPACE_MARK or prefix not in ("", SPACE_MARK):
-        return None
-    return TextSpaces("always" if prefix else "never", prefix_has_span=True)
+    return prefix if space == SPACE_MARK and prefix in ("", SPACE_MARK) else None
 
 
 def _is_plain(token: AddedToken) -> bool:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from bpe.encoding.added_tokens import AddedToken
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import GZIP, named, opened, read, unpacked
 from bpe.formats.json_value import Value
-from bpe.formats.native_json import open_native, parse_rest
+from bpe.formats.native_readers import open_native, parse_rest
 from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import Vocabulary
 
@@ -153,8 +154,8 @@ class Format(ABC):
         return source
 
     @abstractmethod
-    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
-        """Return the tokenizer in `source`.
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
+        """Return the tokenizer in `source`, as a FileSpec if C++ has read all of it.
 
         Raises VocabularyError for malformed files and UnsupportedError for unsupported features;
         both messages name the path. Raises OSError if a file cannot be read.

@@ -19,17 +19,17 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
 from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
 from bpe.formats.byte_digits import check_numbers
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import named, opened
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
-from bpe.formats.native_json import bytes_of
+from bpe.formats.native_readers import read_native
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
 from pretok.formats import gguf_metadata
-from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
 from pretok.registry import find
@@ -94,7 +94,7 @@ class GgufFormat(Format):
     def detects(self, source: Source) -> bool:
         return source.head.startswith(gguf_metadata.MAGIC)
 
-    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         with named(source.path):
             if source.is_packed:
                 raise UnsupportedError("this is a GGUF file packed with gzip; unpack it first")
@@ -104,29 +104,17 @@ class GgufFormat(Format):
             return _spec(Value(gguf_metadata.load(source.path, KEYS), ""), options.needs_preset)
 
 
-def _native_spec(path: Path, needs_preset: bool) -> TokenizerSpec | None:
-    """Return the tokenizer in a file whose tokens are bytes, or None if Python must read the file.
-
-    Python finds the errors, so both backends raise the same errors.
-    """
-    if backend() != "native":
-        return None
-    from pretok import _core
-
+def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
+    """Return the tokenizer in a file whose tokens are bytes, or None if Python must read it."""
     with opened(path) as file:
-        try:
-            native = _core.read_spec(file)
-        except (ValueError, NotImplementedError):
-            return None
-    fields = native.fields()
-    if native.is_text or (needs_preset and not fields["preset"]):
+        native = read_native(file)
+    if native is None or native.is_text:
         return None
-    return TokenizerSpec(
-        bytes_of(native),
-        find(fields["preset"]) if fields["preset"] else None,
-        added_tokens=tuple(AddedToken(*token) for token in fields["added"]),
-        add_prefix_space=fields["add_prefix_space"],
-        template=Template(tuple(fields["before"]), tuple(fields["after"])),
+    preset = native.fields()["preset"]
+    if needs_preset and not preset:
+        return None
+    return FileSpec(
+        native, lambda vocabulary: TokenizerSpec(vocabulary, find(preset) if preset else None)
     )
 
 

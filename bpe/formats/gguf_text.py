@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bpe.characters.marks import SPACE_MARK
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK
 from bpe.characters.merger import TextMerger
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders import steps as decoders
 from bpe.decoders.chain import DecoderChain

@@ -6,14 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bpe.characters.text_vocabulary import TextOptions
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, ListedModel
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.format import BYTE_ORDER_MARK, Format, ReadOptions, Source
-from bpe.formats.native_json import native_vocabulary, open_native
+from bpe.formats.native_readers import native_vocabulary, open_native
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
@@ -82,8 +81,7 @@ def _native(
     merges = json.dumps(pairs, ensure_ascii=False).encode()
     vocab = vocab.removeprefix(BYTE_ORDER_MARK)
     native = open_native(b'{"model": {"vocab": %b, "merges": %b}}' % (vocab, merges))
-    options = TextOptions(byte_level=True)
-    return None if native is None else native_vocabulary(native, added, options, True)
+    return None if native is None else native_vocabulary(native, added, True)
 
 
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from operator import methodcaller
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bpe.byte_level import to_bytes, to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
     byte_digits,
@@ -28,12 +31,13 @@ from bpe.formats import (
     text_model,
 )
 from bpe.formats.bpe_model import ListedMerges, ListedModel, assigned_ids, build_if_bytes
+from bpe.formats.file_spec import FileSpec, vocabulary_of
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.losses import PARTS
-from bpe.formats.native_json import native_vocabulary, read_whole, vocabulary_of
+from bpe.formats.native_readers import native_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.step_json import short_text
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
@@ -71,13 +75,15 @@ class HuggingFaceFormat(Format):
             return True
         return source.json is not None and type(source.json["model"].value) is dict
 
-    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
-        native, spec = source.native, None
-        if native is not None and source.config is None:
-            spec = native.spec()
-            whole = None if spec is None else read_whole(spec, options.needs_preset)
-            if whole is not None:
-                return whole
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
+        native = source.native
+        spec = None if native is None or source.config is not None else native.spec()
+        if native is not None and spec is not None and not spec.fields()["ignored_ids"]:
+            added = AddedTokenList.of_records(spec.fields()["added"])
+            others = partial(_read_others, native.rest(), source.path, added, options.needs_preset)
+            if spec.is_text or spec.fields()["preset"]:
+                return FileSpec(spec, others)
+            return others(vocabulary_of(spec, added.special_ids))
         assert source.json is not None, "`detects` has checked it"
         listed: tuple[AddedToken, ...] = ()
         special: tuple[str, ...] = ()
@@ -86,9 +92,7 @@ class HuggingFaceFormat(Format):
                 config = parse(read_file(source.config))
                 listed, special = config_tokens(config), named_tokens(config)
         with named(source.path):
-            return read(
-                source.json, options.needs_preset, listed, special, native=native, spec=spec
-            )
+            return read(source.json, options.needs_preset, listed, special, native=native)
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
@@ -102,7 +106,6 @@ def read(
     *,
     trusts_ids: bool = False,
     native: _core.JsonFile | None = None,
-    spec: _core.Spec | None = None,
 ) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
@@ -111,13 +114,10 @@ def read(
     VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
     is false, the pre_tokenizer is not looked up and `preset` is None. Added tokens get the ids that
     the library tokenizers gives them; if `trusts_ids`, they have the ids in the file. `native` has
-    the vocabulary and merges, which `file` then lacks. `spec` is its `spec()`, if there is no
-    tokenizer_config.json.
+    the vocabulary and merges, which `file` then lacks.
     """
     file.only(*_PARTS)
-    digits = byte_digits.digits_of(file["pre_tokenizer"])
-    moved = byte_digits.reordered(file["pre_tokenizer"])
-    file = Value({**file.object(), "pre_tokenizer": moved.value}, file.path)
+    pre_tokenizer = byte_digits.reordered(file["pre_tokenizer"])
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
@@ -128,14 +128,35 @@ def read(
     added = join(added, in_config, named_in_config, vocab)
     ids = {token.content: token.id for token in added}
     vocabulary = None
+    options = text_model.options(model, pre_tokenizer)
     if native is not None:
-        options = text_model.options(model, file["pre_tokenizer"])
-        if spec is not None:
-            vocabulary = vocabulary_of(spec, native, added, options)
-        else:
-            vocabulary = native_vocabulary(native, added, options, options.byte_level)
+        vocabulary = native_vocabulary(native, added, options.byte_level)
     if vocabulary is None:
-        vocabulary = _vocabulary(file, added, native)
+        model = model if native is None else parse(native.file())["model"]
+        vocabulary = _vocabulary(model, options, added)
+    notes = (*other_ids("tokenizer.json", listed_added, ids), *other_ids(CONFIG, in_config, ids))
+    return replace(_with_vocabulary(file, vocabulary, added, needs_preset), notes=notes)
+
+
+def _read_others(
+    data: bytes,
+    path: Path,
+    added: AddedTokenList,
+    needs_preset: bool,
+    vocabulary: Vocabulary,
+) -> TokenizerSpec:
+    """Return the tokenizer of a file; C++ has read its vocabulary and added tokens."""
+    with named(path):
+        return _with_vocabulary(parse(data), vocabulary, added.tokens, needs_preset)
+
+
+def _with_vocabulary(
+    file: Value, vocabulary: Vocabulary, added: tuple[AddedToken, ...], needs_preset: bool
+) -> TokenizerSpec:
+    """Return the tokenizer of a file, whose vocabulary and added tokens were read."""
+    digits = byte_digits.digits_of(file["pre_tokenizer"])
+    pre_tokenizer = byte_digits.reordered(file["pre_tokenizer"])
+    file = Value({**file.object(), "pre_tokenizer": pre_tokenizer.value}, file.path)
     read_parts = _text if isinstance(vocabulary, TextVocabulary) else _byte_level
     parts = read_parts(file, vocabulary, added, needs_preset)
     if digits is not None and needs_preset:
@@ -145,19 +166,16 @@ def read(
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
         trim_offsets=post_processor.read_trims(file["post_processor"]),
-        notes=(*other_ids("tokenizer.json", listed_added, ids), *other_ids(CONFIG, in_config, ids)),
     )
 
 
 def _vocabulary(
-    file: Value, added: Sequence[AddedToken], native: _core.JsonFile | None
+    model: Value, options: TextOptions, added: Sequence[AddedToken]
 ) -> Vocabulary | TextVocabulary:
     """Return the vocabulary of a file, from Python; or raise the error."""
-    model = file["model"] if native is None else parse(native.file())["model"]
     merges = model["merges"]
     merges.values()
     listed = ListedMerges(lambda: _pairs(merges), lambda index: f"model.merges[{index}]")
-    options = text_model.options(model, file["pre_tokenizer"])
     vocabulary = None
     if options.byte_level and not (options.prefix or options.suffix):
         vocabulary = build_if_bytes(

@@ -45,6 +45,7 @@ Equal tokenizers give equal files, and readers reject any other encoding of the 
 
 from __future__ import annotations
 
+from functools import partial
 from zlib import crc32
 
 import numpy as np
@@ -55,9 +56,11 @@ from bpe.decoders.piece_decoder import Decoding
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
+from bpe.formats.native_readers import read_native
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_steps import dump_steps, read_steps
@@ -90,10 +93,16 @@ class PretokFormat(Format):
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)
 
-    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         with named(source.path):
-            spec = parse(source.data)
-            if isinstance(spec.vocabulary, TextVocabulary) and not options.needs_preset:
+            native = read_native(source.data)
+            spec: TokenizerSpec | FileSpec = (
+                parse(source.data)
+                if native is None
+                else FileSpec(native, partial(parse, source.data))
+            )
+            is_text = isinstance(spec.vocabulary, TextVocabulary)
+            if is_text and not options.needs_preset:
                 raise UnsupportedError(
                     "the file says how to split text for this model; load it without preset="
                 )
@@ -103,8 +112,8 @@ class PretokFormat(Format):
         return dump(spec)
 
 
-def parse(data: bytes) -> TokenizerSpec:
-    """Return the tokenizer in a .pretok file.
+def parse(data: bytes, vocabulary: Vocabulary | None = None) -> TokenizerSpec:
+    """Return the tokenizer in a .pretok file; `vocabulary` is its vocabulary, if C++ has read it.
 
     Raises VocabularyError for a damaged or malformed file; UnsupportedError for another version of
     the format or of Unicode.
@@ -136,10 +145,10 @@ def parse(data: bytes) -> TokenizerSpec:
     if section is None and not _fits_bytes(normalizer, decoder):
         raise reader.error("has steps of SentencePiece, which need flag 32 (text)")
     ignores_merges = bool(flags & _IGNORE_MERGES)
-    if section is not None:
+    if section is not None and vocabulary is None:
         tokens = read_tokens(reader, section.has_any_results)
-        vocabulary: Vocabulary = section.vocabulary(reader, *tokens, added, ignores_merges)
-    else:
+        vocabulary = section.vocabulary(reader, *tokens, added, ignores_merges)
+    elif vocabulary is None:
         vocabulary = read_vocabulary(reader, bool(flags & _FROM_RANKS), ignores_merges)
     spec = TokenizerSpec(
         vocabulary,

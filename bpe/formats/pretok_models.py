@@ -6,16 +6,12 @@ from collections.abc import Iterable
 from itertools import chain, pairwise
 from operator import add, eq
 
-from bpe.characters.text_vocabulary import (
-    BYTE_NAMES,
-    AnyCharacterVocabulary,
-    TextOptions,
-    TextVocabulary,
-)
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.text_spaces import spaces_of, splits_alike
+from bpe.encoding.text_spaces import only_writes_marks, splits_alike
 from bpe.errors import UnsupportedError, shortened
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
@@ -50,7 +46,7 @@ def _problem_of_sentencepiece(spec: TokenizerSpec) -> str:
         return "SentencePiece's decoder without its normalizer"
     if not isinstance(spec.decoder, SentencePieceDecoding):
         return "SentencePiece's normalizer without its decoder"
-    spaces = spaces_of(normalizer, added) if vocabulary.has_mark else None
+    takes_spaces = vocabulary.has_mark and only_writes_marks(normalizer, added)
     unknown = vocabulary.options.unknown
     if unknown in BYTE_NAMES:
         return f"the unknown token {shortened(unknown)}"
@@ -65,7 +61,7 @@ def _problem_of_sentencepiece(spec: TokenizerSpec) -> str:
         # Decoders may take such a text for a fallback token. An example is "<0x0a>".
         if text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in names:
             return f"the token {shortened(text)}, which looks like a fallback token"
-    if not (splits_alike if spaces is not None else WHOLE.__eq__)(preset_of(spec)):
+    if not (splits_alike if takes_spaces else WHOLE.__eq__)(preset_of(spec)):
         return f"the split {preset_of(spec).name!r} of a model that merges characters"
     if spec.add_prefix_space:
         return "add_prefix_space"
@@ -73,7 +69,7 @@ def _problem_of_sentencepiece(spec: TokenizerSpec) -> str:
         return "a normalizer which has other user-defined symbols than the model"
     for token in added:
         # C++ does not tell the place of a refused token in text that it has normalized.
-        if spaces is None and token.special and token.normalized:
+        if not takes_spaces and token.special and token.normalized:
             return f"the added token {shortened(token.content)} with SentencePiece's normalizer"
     if spec.decoder.invisible != invisible(vocabulary, added):
         return "this decoder"

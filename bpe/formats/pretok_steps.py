@@ -60,25 +60,29 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
     return b"".join(parts)
 
 
-def stored_normalizer(normalizer: NormalizesText | None) -> tuple[bytes, list[bytes]]:
-    """Return the section of a tokenizer that has this normalizer, and no decoder.
+def stored_normalizer(spec: TokenizerSpec) -> bytes:
+    """Return the section of a tokenizer with only the normalizer of `spec`.
 
-    The second value are the user-defined symbols of a SentencePieceNormalizer. The section is b""
-    for None, and for a normalizer that the section cannot hold.
+    Returns b"" if there is no normalizer, or if C++ cannot apply it. C++ does not tell the place of
+    a special token that it refuses in the text of SentencePiece's normalizer.
     """
+    normalizer, metaspace = spec.normalizer, None
     steps: tuple[Any, ...] = (normalizer,)
-    metaspace, symbols = None, []
+    if type(normalizer) is NormalizerChain:
+        steps, metaspace = normalizer.steps, normalizer.metaspace
+    elif type(normalizer) is SentencePieceNormalizer:
+        symbols = [token for token in spec.added_tokens if token.normalized]
+        if normalizer.user_defined != tuple(token.content for token in symbols) or any(
+            token.special for token in symbols
+        ):
+            return b""
+    else:
+        return b""
     try:
-        if type(normalizer) is NormalizerChain:
-            steps, metaspace = normalizer.steps, normalizer.metaspace
-        elif type(normalizer) is SentencePieceNormalizer:
-            symbols = [symbol.encode() for symbol in normalizer.user_defined]
-        else:
-            return b"", []
         stored = dump_list(steps, STORED_NORMALIZERS, "normalizer")
-        return stored + _dump_metaspace(metaspace) + encode_number(0), symbols
+        return stored + _dump_metaspace(metaspace) + encode_number(0)
     except (UnsupportedError, UnicodeEncodeError):
-        return b"", []
+        return b""
 
 
 def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:

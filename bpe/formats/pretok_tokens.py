@@ -12,12 +12,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.errors import VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.formats.spec import max_merged_bytes
 from bpe.token_table import Packed
 from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary
-from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
 """The maximal size in bytes of a token that a merge makes; longer tokens are literals."""
@@ -27,9 +25,6 @@ MAX_SPREAD = 8
 
 def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
     """Return the vocabulary in the rest of a file, the sections from literals to ids."""
-    if backend() == "native":
-        packed, rows = _read_packed(reader, from_ranks)
-        return Vocabulary._of_packed(packed, rows, from_ranks, ignore_merges)
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
@@ -41,21 +36,8 @@ def read_tokens(reader: Reader, has_any_results: bool = False) -> tuple[Packed, 
 
     If `has_any_results`, a merge may make a token other than its two tokens, joined.
     """
-    if backend() == "native" and not has_any_results:
-        return _read_packed(reader, False)
     tokens, merges = _read_tokens(reader, False, has_any_results)
     return Packed.of(tokens), np.array(merges, np.uint32).reshape(-1, 3)
-
-
-def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
-    """Return the result of `_read_tokens` in arrays, from C++."""
-    from pretok import _core
-
-    try:
-        parts = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
-    except ValueError as error:
-        raise VocabularyError(str(error)) from None
-    return Packed(*parts[:3]), parts[3]
 
 
 def _read_tokens(

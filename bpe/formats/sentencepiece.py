@@ -6,20 +6,21 @@ token are special tokens: `special="text"` encodes their text like any other, as
 
 from __future__ import annotations
 
-from bpe.characters.pieces import FilePieces
+from typing import TYPE_CHECKING
+
+from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
+from bpe.formats.native_readers import read_native
 from bpe.formats.sentencepiece_pieces import (
-    Message,
     ModelPiece,
-    NativePieces,
     Options,
     PieceType,
     read_model,
@@ -27,9 +28,13 @@ from bpe.formats.sentencepiece_pieces import (
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.once import once
+from bpe.token_table import Packed
 from pretok.patterns.lookup import WHOLE
 
-_BYTE_NAMES = dict.fromkeys(f"<0x{byte:02X}>" for byte in range(256))  # in order of the bytes
+if TYPE_CHECKING:
+    from pretok import _core
+
 _MODEL_TYPES = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
 _BPE = 2
 
@@ -45,17 +50,59 @@ class SentencePieceFormat(Format):
     def detects(self, source: Source) -> bool:
         return begins_with_piece(source.head)
 
-    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         with named(source.path):
             if not options.needs_preset:
                 raise UnsupportedError(
                     "a SentencePiece model does not split text before it merges; load it without "
                     "preset="
                 )
-            return parse(source.data)
+            native = read_native(source.data)
+            return parse(source.data) if native is None else ModelSpec(native)
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
+
+
+class ModelSpec(FileSpec):
+    """The parts of a model that C++ has read."""
+
+    preset = WHOLE
+
+    def __init__(self, native: _core.Spec) -> None:
+        super().__init__(native, TokenizerSpec)
+
+    @once
+    def vocabulary(self) -> CharacterVocabulary:
+        """The pieces and their scores."""
+        packed = Packed(*self.native.tokens())
+        tokens = dict(sorted(packed.unpacked().items()))
+        unknown, _, has_fallback, *_ = self._fields["text"]
+        byte_ids = None
+        if has_fallback:
+            ids = {token: id for id, token in tokens.items()}
+            byte_ids = [ids[name.encode()] for name in BYTE_NAMES]
+            tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+        scores = zip(packed.ids.tolist(), self.native.scores().tolist(), strict=True)
+        is_number = {id: score for id, score in scores if score == score}
+        return CharacterVocabulary.of_checked(tokens, is_number, unknown, byte_ids)
+
+    @once
+    def normalizer(self) -> SentencePieceNormalizer:
+        """The normalizer."""
+        prefix, *_, options = self._fields["characters"]
+        if options is None:
+            options = b"", prefix == "always", False, True, False
+        charsmap, has_prefix, removes, escapes, is_suffix = options
+        symbols = tuple(token.content for token in self.added_tokens.normalized)
+        return SentencePieceNormalizer(charsmap, has_prefix, removes, escapes, is_suffix, symbols)
+
+    @once
+    def decoder(self) -> SentencePieceDecoding:
+        """The rules by which ids become text."""
+        *_, strips, strips_again, surface, _ = self._fields["characters"]
+        invisible = self.added_tokens.special_ids - {self._fields["text"][0]}
+        return SentencePieceDecoding(bool(strips), strips_again, invisible, surface)
 
 
 def begins_with_piece(head: bytes) -> bool:
@@ -86,15 +133,14 @@ def parse(data: bytes) -> TokenizerSpec:
         )
     _check_options(messages[2])
     normalizer = Options(messages[1], "normalizer_spec")
-    controls = pieces.controls.ids.tolist() if isinstance(pieces, NativePieces) else ()
-    invisible = frozenset([*controls, *_ids_of(others, PieceType.CONTROL)])
+    invisible = frozenset(_ids_of(others, PieceType.CONTROL))
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
     return TokenizerSpec(
         _vocabulary(pieces, others, trainer.flag(35, False)),
         WHOLE,
-        added_tokens=_added(pieces, others, invisible),
+        added_tokens=_added(others),
         normalizer=SentencePieceNormalizer(
             normalizer.bytes(2, b""),
             dummy_prefix,
@@ -117,7 +163,7 @@ def _ids_of(pieces: dict[int, ModelPiece], chosen: PieceType) -> list[int]:
     return [id for id, (_, _, type) in pieces.items() if type == chosen]
 
 
-def _check_options(denormalizer: Message) -> None:
+def _check_options(denormalizer: bytes) -> None:
     if Options(denormalizer, "denormalizer_spec").bytes(2, b""):
         raise UnsupportedError(
             "the SentencePiece model has a denormalizer, which bpe does not apply"
@@ -125,10 +171,8 @@ def _check_options(denormalizer: Message) -> None:
 
 
 def _vocabulary(
-    normal: dict[int, ModelPiece] | NativePieces, others: dict[int, ModelPiece], byte_fallback: bool
+    normal: dict[int, ModelPiece], others: dict[int, ModelPiece], byte_fallback: bool
 ) -> CharacterVocabulary:
-    if isinstance(normal, NativePieces):
-        return _vocabulary_of_native(normal, others, byte_fallback)
     by_id = dict(sorted((normal | others).items()))
     _check_pieces(by_id, byte_fallback)
     byte_ids = _byte_ids(others) if byte_fallback else None
@@ -136,22 +180,6 @@ def _vocabulary(
     # Text never becomes an UNUSED piece: such a character is encoded like one without a piece.
     scores = {id: piece.score for id, piece in by_id.items() if piece.type == PieceType.NORMAL}
     return CharacterVocabulary(tokens, scores, _unknown(others), byte_ids)
-
-
-def _vocabulary_of_native(
-    normal: NativePieces, others: dict[int, ModelPiece], byte_fallback: bool
-) -> CharacterVocabulary:
-    byte_ids: list[int] | None = normal.byte_ids
-    if byte_ids and not byte_fallback:  # `_check_types` refuses these pieces
-        others = others | {
-            id: ModelPiece(name, 0.0, PieceType.BYTE)
-            for id, name in zip(byte_ids, _BYTE_NAMES, strict=True)
-        }
-    _check_types(dict(sorted(others.items())), byte_fallback)
-    if not byte_ids:
-        byte_ids = _byte_ids(others) if byte_fallback else None
-    pieces = FilePieces(normal.table, _tokens(others, byte_ids), normal.controls)
-    return CharacterVocabulary.of_file(pieces, _unknown(others), byte_ids)
 
 
 def _unknown(others: dict[int, ModelPiece]) -> int:
@@ -162,13 +190,13 @@ def _unknown(others: dict[int, ModelPiece]) -> int:
 def _byte_ids(others: dict[int, ModelPiece]) -> list[int]:
     """Return the ids of the fallback tokens of all bytes."""
     by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
-    missing = [name for name in _BYTE_NAMES if name not in by_text]
+    missing = [name for name in BYTE_NAMES if name not in by_text]
     if missing:
         raise VocabularyError(
             f"the model has byte_fallback, but no piece {missing[0]!r}; expected pieces for "
             "all 256 bytes"
         )
-    return [by_text[name] for name in _BYTE_NAMES]
+    return [by_text[name] for name in BYTE_NAMES]
 
 
 def _tokens(pieces: dict[int, ModelPiece], byte_ids: list[int] | None) -> dict[int, bytes]:
@@ -193,7 +221,7 @@ def _check_types(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
     # Attributes of PieceType take time, and some models have a thousand control symbols.
     byte, control = int(PieceType.BYTE), int(PieceType.CONTROL)
     for id, (text, _, type) in pieces.items():
-        if type == byte and not (byte_fallback and text in _BYTE_NAMES):
+        if type == byte and not (byte_fallback and text in BYTE_NAMES):
             raise VocabularyError(
                 f"piece {id}, {shortened(text)}, has type BYTE; expected a piece from "
                 '"<0x00>" to "<0xFF>" in a model with byte_fallback'
@@ -230,11 +258,7 @@ def _check_unused(pieces: dict[int, ModelPiece]) -> None:
             )
 
 
-def _added(
-    pieces: dict[int, ModelPiece] | NativePieces,
-    others: dict[int, ModelPiece],
-    controls: frozenset[int],
-) -> AddedTokenList:
+def _added(others: dict[int, ModelPiece]) -> tuple[AddedToken, ...]:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 
     sentencepiece finds user-defined symbols in the normalized text, before it merges; so they are
@@ -245,11 +269,8 @@ def _added(
         PieceType.UNKNOWN: True,
         PieceType.USER_DEFINED: False,
     }
-    tokens = tuple(
-        AddedToken.of_piece(text, id, is_special[type])
+    return tuple(
+        AddedToken(text, id, is_special[type], normalized=not is_special[type])
         for id, (text, _, type) in others.items()
         if type in is_special
     )
-    if isinstance(pieces, NativePieces):
-        return AddedTokenList.of_symbols(tokens, controls, pieces.controls.unpacked)
-    return AddedTokenList(tokens)

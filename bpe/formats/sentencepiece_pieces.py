@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from bpe.errors import VocabularyError, shortened
 from bpe.formats.protobuf import fields
-from bpe.token_table import Packed
 from bpe.vocabulary import ID_LIMIT
-from pretok.machine.backend import backend
-
-if TYPE_CHECKING:
-    from pretok import _core
 
 MAX_PIECE = 1 << 12
 """The maximal length of a piece in characters.
@@ -44,57 +39,20 @@ class ModelPiece(NamedTuple):
 _TYPES = frozenset(map(int, PieceType))
 _DAMAGED = "the file is damaged"
 
-Message: TypeAlias = "bytes | dict[int, int | bytes]"
-"""A message, or the last value of each of its fields by the number of the field."""
-
-
-class NativePieces(NamedTuple):
-    """Pieces that C++ has read and checked."""
-
-    table: _core.PieceTable
-    """All pieces."""
-    byte_ids: list[int]
-    """The ids of the fallback tokens of the 256 bytes, or [] if `others` has all pieces of type
-    BYTE."""
-    controls: Packed
-    """All pieces of type CONTROL."""
-
 
 class Model(NamedTuple):
     """The parts of a model."""
 
-    normal: dict[int, ModelPiece] | NativePieces
-    """The pieces of type NORMAL by id, or the pieces in C++."""
+    normal: dict[int, ModelPiece]
+    """The pieces of type NORMAL by id."""
     others: dict[int, ModelPiece]
-    """All other pieces by id, except those that `normal` has in C++."""
-    messages: tuple[Message, Message, Message]
+    """All other pieces by id."""
+    messages: tuple[bytes, bytes, bytes]
     """The messages trainer_spec, normalizer_spec and denormalizer_spec."""
 
 
 def read_model(data: bytes) -> Model:
-    """Return the parts of a model; raise VocabularyError if the file is malformed.
-
-    If C++ reads the pieces, it has checked that they are different, and that every control symbol
-    has several characters.
-    """
-    return _native_model(data) or _python_model(data)
-
-
-def _native_model(data: bytes) -> Model | None:
-    """Return the parts of a model from C++, or None if Python must look for an error."""
-    if backend() != "native":
-        return None
-    from pretok import _core
-
-    parts = _core.read_pieces(data)
-    if parts is None:
-        return None
-    table, byte_ids, controls, others, messages = parts
-    listed = {id: ModelPiece(text, score, type) for id, text, score, type in others}
-    return Model(NativePieces(table, byte_ids, Packed(*controls)), listed, messages)
-
-
-def _python_model(data: bytes) -> Model:
+    """Return the parts of a model; raise VocabularyError if the file is malformed."""
     pieces: list[ModelPiece] = []
     messages = {2: b"", 3: b"", 5: b""}
     for number, value in fields(data, "the model"):
@@ -115,9 +73,9 @@ def _python_model(data: bytes) -> Model:
 class Options:
     """The scalar fields of a message; the last value of a field counts."""
 
-    def __init__(self, message: Message, name: str) -> None:
+    def __init__(self, message: bytes, name: str) -> None:
         self._name = name
-        self._fields = dict(fields(message, name)) if isinstance(message, bytes) else message
+        self._fields = dict(fields(message, name))
 
     def number(self, number: int, default: int) -> int:
         value = self._fields.get(number, default)

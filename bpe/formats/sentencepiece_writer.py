@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
@@ -76,7 +77,7 @@ def _check_added(
     user_defined = frozenset(normalizer.user_defined)
     specials = {vocabulary.unknown_id, *decoding.invisible}
     read = {
-        AddedToken.of_piece(text, id, id in specials)
+        AddedToken(text, id, id in specials, normalized=id not in specials)
         for id, text in ((id, token.decode()) for id, token in _texts(vocabulary))
         if id in specials or text in user_defined
     }

@@ -9,14 +9,14 @@ from __future__ import annotations
 from binascii import Error, a2b_base64, b2a_base64
 
 from bpe.errors import VocabularyError
+from bpe.formats.file_spec import vocabulary_of
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.native_readers import read_native
 from bpe.formats.rank_equivalence import why_not_ranks
 from bpe.formats.spec import TokenizerSpec
-from bpe.token_table import Packed
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
-from pretok.machine.backend import backend
 
 _WHITE_SPACE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0"
 _NO_SPACE = bytes(byte for byte in range(256) if byte not in _WHITE_SPACE)
@@ -74,12 +74,9 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _vocabulary(data: bytes) -> Vocabulary:
-    if backend() == "native":
-        from pretok import _core
-
-        packed = _core.read_ranks(data)
-        if packed is not None:
-            return Vocabulary._of_ranks(Packed(*packed))
+    native = read_native(data)
+    if native is not None:
+        return vocabulary_of(native, ())
     ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
     return Vocabulary(_parse_lines(data) if ranks is None else ranks)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken

@@ -1,13 +1,11 @@
 #include "bindings/added_binding.hpp"
 
+#include "bindings/added_record.hpp"
 #include "bindings/convert.hpp"
 #include "core/encode/tokenizer.hpp"
 
-#include <pybind11/stl.h>
-
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,13 +15,11 @@ namespace py = pybind11;
 
 namespace {
 
-// The fields content, id, normalized, lstrip, rstrip, single_word and special.
-using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
-
 AddedTokenPhases make_added(const std::vector<AddedRecord> &records, CodePointRanges words) {
   std::vector<AddedToken> tokens;
-  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
-    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
+  tokens.reserve(records.size());
+  for (const AddedRecord &record : records)
+    tokens.push_back(added_token(record));
   return AddedTokenPhases(AddedTokens(tokens, std::move(words)));
 }
 

@@ -1,10 +1,9 @@
+#include "bindings/added_record.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/native_spec.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
 #include "formats/tokenizer_json.hpp"
-
-#include <pybind11/stl.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace pretok {
 namespace {
-
-// The fields content, id, normalized, lstrip, rstrip, single_word and special.
-using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
 
 // A tokenizer.json in memory.
 class NativeJsonFile {
@@ -72,9 +67,9 @@ public:
                                   bool ends_byte_level) const {
     TokenizerJson::ModelOptions options;
     options.ends_byte_level = ends_byte_level;
-    for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : added) {
-      options.added.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
-      options.added_special.push_back(special);
+    for (const AddedRecord &record : added) {
+      options.added.push_back(added_token(record));
+      options.added_special.push_back(options.added.back().special);
     }
     return read([&](TokenizerSpec &spec) { return json_.read_model(options, spec); });
   }

@@ -3,9 +3,8 @@
 #include "bindings/added_binding.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/huggingface_call.hpp"
-#include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
-#include "bindings/native_text_model.hpp"
+#include "bindings/native_spec.hpp"
 #include "bindings/native_tokenizer.hpp"
 #include "bindings/normalizing.hpp"
 #include "bindings/padding.hpp"
@@ -93,11 +92,10 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_fast_call_method(module);
   pretok::bind_added(module);
   pretok::bind_huggingface_call(module);
-  pretok::bind_loading(module);
+  pretok::bind_json_file(module);
+  pretok::bind_native_spec(module);
   pretok::bind_normalizing(module);
   pretok::bind_padding(module);
-  pretok::bind_piece_loading(module);
-  pretok::bind_text_model(module);
   pretok::bind_tokenizer(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);

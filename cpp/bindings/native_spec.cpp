@@ -26,16 +26,31 @@ py::object id_or_none(std::uint32_t id) {
   return id == NO_ID ? py::object(py::none()) : py::int_(id);
 }
 
-// Returns the fields of a CharacterSpec that the reader in Python stores too: all but
+// Returns what is true of each model whose tokens are text: the members of TextSpec.
+py::object text_fields(const TokenizerSpec &spec) {
+  if (spec.characters) {
+    const CharacterSpec &options = *spec.characters;
+    return py::make_tuple(id_or_none(options.unknown_id), options.fuses_unknown,
+                          options.has_fallback, false, "", "");
+  }
+  if (!spec.text)
+    return py::none();
+  const TextSpec &text = *spec.text;
+  return py::make_tuple(id_or_none(text.unknown_id), text.fuses_unknown, text.has_fallback,
+                        text.byte_level, text.prefix, text.suffix);
+}
+
+// Returns the other fields of a CharacterSpec that the reader in Python stores too: all but
 // `is_normalizer` and some members of `spaces`.
-py::tuple text_options(const CharacterSpec &options) {
+py::object character_fields(const TokenizerSpec &spec) {
+  if (!spec.characters)
+    return py::none();
+  const CharacterSpec &options = *spec.characters;
   py::object normalizer = py::none();
   if (options.normalizer) {
     const auto &[prefix, removes, escapes, suffix] = options.normalizer->options;
-    const std::vector<std::uint8_t> &charsmap = options.normalizer->charsmap;
-    normalizer = py::make_tuple(
-        py::bytes(reinterpret_cast<const char *>(charsmap.data()), charsmap.size()), prefix,
-        removes, escapes, suffix);
+    normalizer = py::make_tuple(as_bytes(options.normalizer->charsmap), prefix, removes,
+                                escapes, suffix);
   }
   const TextSpaces &spaces = options.spaces;
   const TextDecoding &decoding = options.decoding;
@@ -43,16 +58,8 @@ py::tuple text_options(const CharacterSpec &options) {
                              : spaces.prefix == TextSpaces::Prefix::ALWAYS ? "always"
                                                                            : "unless_space";
   return py::make_tuple(prefix, spaces.only_first, spaces.replaces_invalid,
-                        options.splits_at_marks, id_or_none(options.unknown_id),
-                        decoding.is_sentencepiece, decoding.strips, decoding.strips_again,
-                        decoding.unknown, options.has_fallback, options.fuses_unknown,
-                        normalizer);
-}
-
-// Returns the fields of a TextSpec.
-py::tuple text_fields(const TextSpec &text) {
-  return py::make_tuple(id_or_none(text.unknown_id), text.fuses_unknown, text.has_fallback,
-                        text.byte_level, text.prefix, text.suffix);
+                        options.splits_at_marks, decoding.is_sentencepiece, decoding.strips,
+                        decoding.strips_again, decoding.unknown, normalizer);
 }
 
 // Returns the names of the steps of the normalizer, whether there is a Metaspace, and the names
@@ -83,17 +90,6 @@ py::array_t<std::uint32_t> view_rows(const NativeSpec &owner, const std::uint32_
   return array;
 }
 
-// Throws the Python error: ValueError for a malformed file, NotImplementedError for a file that
-// C++ does not support.
-void throw_if(const LoadError &error) {
-  if (!error)
-    return;
-  PyErr_SetString(error.kind == LoadError::UNSUPPORTED ? PyExc_NotImplementedError
-                                                       : PyExc_ValueError,
-                  error.message.c_str());
-  throw py::error_already_set();
-}
-
 // Returns the bytes, lengths and ids of the tokens.
 py::tuple tokens_of(const NativeSpec &native) {
   const VocabularyData &data = native.spec->vocabulary;
@@ -116,7 +112,12 @@ py::array_t<std::uint32_t> merge_rows_of(const NativeSpec &native) {
   return view_rows(native, data, merges.size(), 3);
 }
 
-// Returns the parts of the tokenizer besides its tokens and merges.
+// Returns the score of each mergeable token, or NaN; empty if there is a list of merges.
+py::array_t<float> scores_of(const NativeSpec &native) {
+  return as_array(std::vector<float>(native.spec->scores));
+}
+
+// Returns the parts of the tokenizer besides its tokens, merges and scores.
 py::dict fields_of(const NativeSpec &native) {
   const TokenizerSpec &spec = *native.spec;
   py::dict result;
@@ -128,6 +129,8 @@ py::dict fields_of(const NativeSpec &native) {
                                 token.normalized, token.lstrip, token.rstrip,
                                 token.single_word));
   }
+  result["mergeable"] = spec.vocabulary.mergeable;
+  result["ignore_merges"] = spec.vocabulary.ignore_merges;
   result["added"] = added;
   result["preset"] = spec.preset;
   result["why_no_preset"] = spec.why_no_preset;
@@ -137,9 +140,8 @@ py::dict fields_of(const NativeSpec &native) {
   result["add_prefix_space"] = spec.add_prefix_space;
   result["before"] = spec.before;
   result["after"] = spec.after;
-  result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
-  if (spec.text)
-    result["text"] = text_fields(*spec.text);
+  result["text"] = text_fields(spec);
+  result["characters"] = character_fields(spec);
   result["steps"] = steps_of(spec);
   result["truncation"] = spec.truncation;
   result["padding"] = spec.padding;
@@ -172,23 +174,45 @@ private:
   std::uint64_t size_;
 };
 
-// Reads a tokenizer file, from a file object, as C and C++ programs do. Raises ValueError if
-// the file is malformed, and NotImplementedError if C++ does not support it.
+// Reads a tokenizer file as C and C++ programs do. `file` is a file object or bytes. Raises
+// ValueError if the file is malformed, and NotImplementedError if C++ does not support it.
 NativeSpec read_native_spec(const py::object &file) {
-  if (!py::hasattr(file, "seek") || !py::hasattr(file, "read"))
-    throw py::type_error("expected a file object, opened in binary mode");
-  PythonFile source(file);
   auto spec = std::make_shared<TokenizerSpec>();
-  throw_if(read_spec(source, *spec));
+  LoadError error;
+  if (py::isinstance<py::bytes>(file)) {
+    const std::string_view data = view_of(py::reinterpret_borrow<py::bytes>(file));
+    unlocked(data.size(), [&] {
+      error =
+          read_spec(reinterpret_cast<const std::uint8_t *>(data.data()), data.size(), *spec);
+    });
+  } else {
+    if (!py::hasattr(file, "seek") || !py::hasattr(file, "read"))
+      throw py::type_error("expected bytes, or a file object, opened in binary mode");
+    PythonFile source(file);
+    error = read_spec(source, *spec);
+  }
+  throw_if(error);
   return {std::move(spec)};
 }
 
 } // namespace
 
+void throw_if(const LoadError &error) {
+  if (!error)
+    return;
+  PyErr_SetString(error.kind == LoadError::UNSUPPORTED ? PyExc_NotImplementedError
+                                                       : PyExc_ValueError,
+                  error.message.c_str());
+  throw py::error_already_set();
+}
+
 void bind_native_spec(pybind11::module_ &module) {
   py::class_<NativeSpec>(module, "Spec")
+      .def(py::init(&spec_of_values), py::arg("tokens"), py::arg("lengths"), py::arg("ids"),
+           py::arg("fields"))
       .def("tokens", &tokens_of)
       .def("merges", &merge_rows_of)
+      .def("scores", &scores_of)
       .def("fields", &fields_of)
       .def_property_readonly("is_text",
                              [](const NativeSpec &self) {

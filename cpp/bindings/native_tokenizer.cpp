@@ -10,9 +10,10 @@
 #include "bindings/results.hpp"
 #include "bindings/span_call.hpp"
 #include "bindings/texts.hpp"
-#include "bindings/tokenizer_of_values.hpp"
 
 #include "core/encode/find_cut.hpp"
+#include "formats/character_spec.hpp"
+#include "formats/make_tokenizer.hpp"
 
 #include <pybind11/stl.h>
 
@@ -57,7 +58,42 @@ bool have_surrogates(const py::list &texts) {
   });
 }
 
+// Returns the function that makes the Tokenizers of a NativeTokenizer.
+DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *machine,
+                                 std::size_t cache_limit, bool takes_normalized_text) {
+  std::optional<NamedPreTokenizer> split;
+  if (machine != nullptr && !native.spec->characters)
+    split = NamedPreTokenizer{"", machine->pre_tokenizer()};
+  return [spec = native.spec, split = std::move(split), cache_limit,
+          takes_normalized_text](bool for_short_texts, bool is_alone) {
+    TokenizerOptions options;
+    options.split = split;
+    options.cache_limit = cache_limit;
+    options.for_short_texts = for_short_texts;
+    options.takes_normalized_text = takes_normalized_text;
+    options.decodes = false;
+    std::unique_ptr<Tokenizer> result;
+    LoadError error;
+    unlocked(is_alone ? MIN_SIZE_TO_RELEASE : 0, [&] {
+      TokenizerSpec parts = *spec;
+      parts.before.clear(); // Python adds the ids of the template
+      parts.after.clear();
+      error = make_tokenizer(std::move(parts), std::move(options), result);
+    });
+    throw_if(error);
+    return result;
+  };
+}
+
 } // namespace
+
+NativeTokenizer::NativeTokenizer(const NativeSpec &native,
+                                 const std::shared_ptr<NativeMachine> &machine,
+                                 std::size_t cache_limit, bool is_deferred,
+                                 bool takes_normalized_text)
+    : tokenizers_(maker_of(native, machine.get(), cache_limit, takes_normalized_text),
+                  is_deferred),
+      limit_(first_step(*native.spec)), id_objects_(limit_) {}
 
 py::list NativeTokenizer::encode(const py::object &text, const AddedTokenPhases &added,
                                  unsigned threads) const {
@@ -222,6 +258,28 @@ py::tuple NativeTokenizer::decode_calls(const py::object &self,
   return make_decode_calls(self, native.tokenizers_, native.limit_, special, slow_calls);
 }
 
+const char *NativeTokenizer::normalizer() const {
+  switch (tokenizers_.current()->normalizer()) {
+  case Normalizer::NFC:
+    return "nfc";
+  case Normalizer::SENTENCEPIECE:
+    return "sentencepiece";
+  case Normalizer::CHAIN:
+    return "chain";
+  default:
+    return "none";
+  }
+}
+
+std::vector<int> NativeTokenizer::missing_bytes() const {
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
+  std::vector<int> bytes;
+  for (int byte = 0; byte < 256; ++byte)
+    if (tokenizer->lacks(static_cast<std::uint8_t>(byte)))
+      bytes.push_back(byte);
+  return bytes;
+}
+
 void NativeTokenizer::trim() {
   id_objects_.trim();
   span_objects_.trim();
@@ -292,14 +350,11 @@ bool NativeTokenizer::append_token(const Tokenizer &tokenizer, long long id,
 void bind_tokenizer(py::module_ &module) {
   using Native = NativeTokenizer;
   py::class_<Native>(module, "Tokenizer")
-      .def(py::init(&tokenizer_of_values), py::arg("machine").none(true),
-           py::arg("token_bytes"), py::arg("lengths"), py::arg("ids"), py::arg("mergeable"),
-           py::arg("merges").none(true), py::arg("from_ranks"), py::arg("ignore_merges"),
-           py::arg("add_prefix_space"), py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT,
-           py::arg("marked_spaces") = py::none(), py::arg("text") = py::none(),
-           py::arg("id_limit") = 0, py::arg("cuts") = "split",
-           py::arg("normalizer") = py::bytes(), py::arg("symbols") = py::list(),
-           py::arg("is_deferred") = false)
+      .def(py::init<const NativeSpec &, const std::shared_ptr<NativeMachine> &, std::size_t,
+                    bool, bool>(),
+           py::arg("spec"), py::arg("machine").none(true),
+           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("is_deferred") = false,
+           py::arg("takes_normalized_text") = false)
       .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
       .def("encode_array", &Native::encode_array, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
@@ -328,6 +383,8 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("spaces").none(true))
       .def("decode_calls", &Native::decode_calls, py::arg("special"), py::arg("slow_calls"))
       .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))
+      .def_property_readonly("normalizer", on_self(&Native::normalizer))
+      .def_property_readonly("missing_bytes", on_self(&Native::missing_bytes))
       .def_property_readonly("has_all_tables", on_self(&Native::has_all_tables))
       .def_property_readonly("cache_bytes", on_self(&Native::cache_bytes))
       .def("trim", on_self(&Native::trim));

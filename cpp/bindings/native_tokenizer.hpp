@@ -3,6 +3,8 @@
 
 #include "bindings/deferred_tokenizer.hpp"
 #include "bindings/id_objects.hpp"
+#include "bindings/native_machine.hpp"
+#include "bindings/native_spec.hpp"
 #include "bindings/span_objects.hpp"
 
 #include "core/encode/tokenizer.hpp"
@@ -13,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -29,10 +32,11 @@ class TextView;
 // determines the number of threads.
 class NativeTokenizer {
 public:
-  // `make` and `is_deferred` are the arguments of DeferredTokenizer. All ids are below
-  // `id_limit`.
-  NativeTokenizer(DeferredTokenizer::Make make, bool is_deferred, std::size_t id_limit)
-      : tokenizers_(std::move(make), is_deferred), limit_(id_limit), id_objects_(id_limit) {}
+  // `machine` splits text; if it is None, text is split as `native` says. If `is_deferred`, the
+  // tables for fast merging are made later. If `takes_normalized_text`, the calls do not
+  // normalize.
+  NativeTokenizer(const NativeSpec &native, const std::shared_ptr<NativeMachine> &machine,
+                  std::size_t cache_limit, bool is_deferred, bool takes_normalized_text);
 
   // The calls normalize the text, and find added tokens before and after this.
   py::list encode(const py::object &text, const AddedTokenPhases &added,
@@ -86,6 +90,10 @@ public:
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
   bool takes_spaces() const { return tokenizers_.current()->encoder().spaces().are_marks; }
+  // Returns how the calls normalize text: "none", "nfc", "sentencepiece" or "chain".
+  const char *normalizer() const;
+  // Returns the bytes that have no token.
+  std::vector<int> missing_bytes() const;
   bool has_all_tables() const { return tokenizers_.has_whole(); }
   std::size_t cache_bytes() const { return tokenizers_.current()->caches().budget().used(); }
   void trim();

@@ -24,17 +24,6 @@ inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// Returns the bytes, lengths and ids of the tokens.
-inline py::tuple packed(VocabularyData &data) {
-  return py::make_tuple(as_bytes(data.bytes), as_array(std::move(data.lengths)),
-                        as_array(std::move(data.ids)));
-}
-
-// Returns the bytes, lengths and ids of the tokens, and an array of the merges.
-inline py::tuple packed_merges(VocabularyData &data) {
-  return packed(data) + py::make_tuple(as_rows(data.merges));
-}
-
 inline std::string_view view_of(const py::bytes &data) {
   return {PyBytes_AS_STRING(data.ptr()),
           static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))};

@@ -64,7 +64,9 @@ SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec) {
   for (const AddedToken &token : spec.added)
     if (token.normalized)
       symbols.push_back(token.content);
-  return make_normalizer(*spec.characters->normalizer, std::move(symbols));
+  return make_normalizer(spec.sentencepiece ? *spec.sentencepiece
+                                            : *spec.characters->normalizer,
+                         std::move(symbols));
 }
 
 SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,

@@ -50,7 +50,7 @@ bool is_plain(const AddedToken &token);
 // Returns whether the mark "▁" is a token.
 bool has_mark(const TokenizerSpec &spec);
 
-// Returns the normalizer of spec.characters->normalizer, which is set.
+// Returns the normalizer of spec.sentencepiece or spec.characters->normalizer; one is set.
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
 // Returns the normalizer with these user-defined symbols.
 SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,

@@ -40,10 +40,10 @@ public:
       if (LoadError error = (this->*step)())
         return error;
     std::optional<DecoderChain> decoders;
-    if (spec_.decoder)
+    if (spec_.decoder && options_.decodes)
       decoders = decoder_chain(spec_, chain_.get());
     std::optional<TextTokens> texts;
-    if (spec_.characters)
+    if (spec_.characters && options_.decodes)
       texts = text_tokens(spec_, file_added);
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     const std::size_t id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
@@ -182,7 +182,7 @@ private:
       spec_.nfc = options_.nfc = false;
       return {};
     }
-    if (spec_.characters && spec_.characters->normalizer)
+    if (spec_.sentencepiece || (spec_.characters && spec_.characters->normalizer))
       sentencepiece_.emplace(make_normalizer(spec_));
     if (spec_.steps.empty() && !spec_.metaspace)
       return {};

@@ -15,13 +15,6 @@
 namespace pretok {
 namespace {
 
-std::vector<std::string_view> texts_of(const std::vector<Piece> &pieces) {
-  std::vector<std::string_view> texts(pieces.size());
-  std::transform(pieces.begin(), pieces.end(), texts.begin(),
-                 [](const Piece &piece) { return piece.text; });
-  return texts;
-}
-
 std::size_t longest_of(const std::vector<std::string_view> &texts) {
   std::size_t longest = 0;
   for (const std::string_view text : texts)
@@ -47,21 +40,6 @@ bool UnknownCharacters::has_fallback() const {
   return std::find(fallback.begin(), fallback.end(), NO_ID) == fallback.end();
 }
 
-PieceTable::PieceTable(const std::vector<Piece> &pieces)
-    : texts_(texts_of(pieces)), ids_(pieces.size()), ranks_(pieces.size(), NO_RANK),
-      longest_(longest_of(texts_)) {
-  std::iota(ids_.begin(), ids_.end(), 0);
-  unknown_.fallback.fill(NO_ID);
-  for (std::uint32_t id = 0; id < pieces.size(); ++id) {
-    const Piece &piece = pieces[id];
-    if (piece.type == PieceType::NORMAL)
-      ranks_[id] = 0;
-    else if (piece.type == PieceType::BYTE)
-      if (const std::optional<std::uint8_t> byte = fallback_byte(piece.text))
-        unknown_.fallback[*byte] = id;
-  }
-}
-
 PieceTable::PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unknown)
     : texts_(pieces.texts), ids_(pieces.ids), ranks_(pieces.texts.size()),
       longest_(longest_of(texts_)), unknown_(unknown) {}
@@ -69,14 +47,6 @@ PieceTable::PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unkn
 PieceTable::PieceTable(std::vector<std::string_view> tokens, std::vector<std::uint32_t> ids)
     : texts_(std::move(tokens)), ids_(std::move(ids)), ranks_(ids_),
       longest_(longest_of(texts_)) {}
-
-void PieceTable::set_ranks(const ScoredPieces &pieces, const PieceOrder &order) {
-  std::uint32_t rank = 0;
-  for (const std::uint32_t word : order.words)
-    ranks_[pieces.ids[word]] = rank++;
-  for (const std::uint32_t run : order.runs)
-    ranks_[pieces.ids[run]] = rank;
-}
 
 void PieceTable::set_ranks(const ScoredPieces &pieces) {
   std::transform(pieces.scores.begin(), pieces.scores.end(), ranks_.begin(), rank_of_score);

@@ -38,9 +38,8 @@ struct UnknownCharacters {
 // The pieces of a model by text, and their ranks.
 class PieceTable {
 public:
-  // The pieces of a file. The memory that `pieces` view must outlive the table.
-  explicit PieceTable(const std::vector<Piece> &pieces);
-  // Normal pieces. set_ranks() must be called.
+  // Pieces with scores. set_ranks() must be called. The memory that `pieces` view must outlive
+  // the table.
   PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unknown);
   // The tokens of a vocabulary whose ids are ranks. The memory that `tokens` view must outlive
   // the table.
@@ -49,10 +48,6 @@ public:
   PieceTable(const PieceTable &) = delete;
   PieceTable &operator=(const PieceTable &) = delete;
 
-  std::size_t size() const { return texts_.size(); }
-  bool are_different() const { return index_.size() == texts_.size(); }
-  // Sets the ranks of pieces of several characters. `order` has indices of `pieces`.
-  void set_ranks(const ScoredPieces &pieces, const PieceOrder &order);
   // Sets the ranks of `pieces`, those of the constructor: the best score has the lowest rank.
   // Equal scores have equal ranks.
   void set_ranks(const ScoredPieces &pieces);

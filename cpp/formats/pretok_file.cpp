@@ -143,6 +143,8 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
     return reader.fail("has unknown flags");
   if ((flags & FileFlag::KEEP_FIRST_SPACE) != 0 && (flags & FileFlag::TRIM_OFFSETS) == 0)
     return reader.fail("has flag 128 without flag 64");
+  if ((flags & FileFlag::TRIM_OFFSETS) != 0)
+    spec.trims.push_back((flags & FileFlag::KEEP_FIRST_SPACE) != 0);
   const bool is_text = (flags & FileFlag::TEXT) != 0;
   spec.add_prefix_space = (flags & FileFlag::ADD_PREFIX_SPACE) != 0;
   spec.vocabulary.from_ranks = (flags & FileFlag::FROM_RANKS) != 0;
@@ -198,13 +200,6 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
                      "or truncated, so get it again");
   PretokFileReader reader(data, size, PRETOK_FILE_HEADER);
   read_contents(reader, spec);
-  return std::move(reader.error());
-}
-
-LoadError read_pretok_file_tokens(const std::uint8_t *data, std::size_t size, std::size_t at,
-                                  VocabularyData &vocabulary) {
-  PretokFileReader reader(data, size, at);
-  read_tokens(reader, false, vocabulary);
   return std::move(reader.error());
 }
 

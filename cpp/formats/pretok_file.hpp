@@ -28,9 +28,4 @@ inline std::uint64_t max_merged_bytes(std::size_t count) {
   return std::max<std::uint64_t>(std::uint64_t{1} << 24, std::uint64_t{32} * count);
 }
 
-// Reads the tokens and merges of a .pretok file, from byte `at` to its end. The caller sets
-// vocabulary.from_ranks.
-LoadError read_pretok_file_tokens(const std::uint8_t *data, std::size_t size, std::size_t at,
-                                  VocabularyData &vocabulary);
-
 } // namespace pretok

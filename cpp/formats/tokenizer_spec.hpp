@@ -104,8 +104,8 @@ struct TokenizerSpec {
   // A normalizer other than NFC. With characters->normalizer, there are no steps.
   std::vector<NormalizerStep> steps;
   std::optional<MetaspaceSpec> metaspace;
-  // The normalizer and the decoding of SentencePiece, until use_character_spec moves them to
-  // `characters`.
+  // The normalizer and the decoding of SentencePiece. read_spec moves them to `characters`
+  // (use_character_spec).
   std::optional<SentencePieceSpec> sentencepiece;
   std::optional<TextDecoding> decoding;
   // If set, decodes ids instead of CharacterSpec::decoding, or of joining the bytes of tokens.

@@ -268,7 +268,7 @@ def test_of_ranks_is_a_vocabulary_like_any_other(backend: BackendName) -> None:
     plain = Vocabulary(tokens)
 
     def made() -> Vocabulary:
-        return Vocabulary._of_ranks(Packed.of(tokens))
+        return Vocabulary._of_packed(Packed.of(tokens), np.zeros((0, 3), np.uint32), True, True)
 
     assert [made().bytes_of(id) for id in (97, 300, 256, 301, -1)] == [
         b"a",

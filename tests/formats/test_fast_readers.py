@@ -15,13 +15,12 @@ from bpe import BpeError
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats import huggingface as huggingface_format
-from bpe.formats import json_value, native_json, sentencepiece, sentencepiece_pieces
-from bpe.formats.protobuf import fields as all_fields
+from bpe.formats import json_value, native_readers, sentencepiece
 from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.formats.tokenizer_config import join
 from bpe.text_ids import TextIds
 from pretok.machine.backend import BackendName
-from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, merges_of, model, normal
 from support import max_examples, seeded
 from vocabulary_files import huggingface
 
@@ -58,47 +57,18 @@ def result(call: Callable[[], T]) -> T | str:
         return f"{type(error).__name__}: {error}"
 
 
-def vocabulary(parts: sentencepiece_pieces.Model, byte_fallback: bool) -> CharacterVocabulary:
-    return sentencepiece._vocabulary(parts.normal, parts.others, byte_fallback)
-
-
 def same_or_refused(data: bytes) -> bool:
-    """Compare the parts that both readers read; return False if C++ leaves the file to Python."""
-    parts = sentencepiece_pieces._native_model(data)
-    if parts is None:
+    """Compare what both readers read; return False if C++ leaves the file to Python."""
+    native = native_readers.read_native(data)
+    expected = result(partial(sentencepiece.parse, data))
+    if native is None:
         return False
-    expected = sentencepiece_pieces._python_model(data)
-    assert isinstance(parts.normal, sentencepiece_pieces.NativePieces)
-    for fields, message in zip(parts.messages, expected.messages, strict=True):
-        assert isinstance(message, bytes)
-        # C++ leaves the error of a damaged message to Python.
-        assert fields == (message if isinstance(fields, bytes) else dict(all_fields(message, "")))
-    byte_ids = parts.normal.byte_ids
-    assert [expected.others.pop(id).text for id in byte_ids] == [*sentencepiece._BYTE_NAMES][
-        : len(byte_ids)
-    ]
-    controls = parts.normal.controls.unpacked()
-    assert controls == {
-        id: expected.others.pop(id).text.encode()
-        for id, piece in list(expected.others.items())
-        if piece.type == PieceType.CONTROL
-    }
-    assert repr(parts.others) == repr(expected.others)  # a score may be NaN
-    expected = sentencepiece_pieces._python_model(data)
-    for byte_fallback in (False, True):
-        listed = result(partial(vocabulary, expected, byte_fallback))
-        fast = result(partial(vocabulary, parts, byte_fallback))
-        if isinstance(listed, str) or isinstance(fast, str):
-            assert fast == listed
-            continue
-        assert (fast.size, fast.has_mark) == (listed.size, listed.has_mark)
-        assert fast.allows_cuts == listed.allows_cuts
-        assert fast.why_not_native == listed.why_not_native
-        assert [fast.bytes_of(id) for id in range(-1, fast.size + 1)] == [
-            listed.bytes_of(id) for id in range(-1, fast.size + 1)
-        ]
-        assert fast == listed
-        assert list(fast.token_bytes) == list(listed.token_bytes)
+    assert not isinstance(expected, str)
+    fast = sentencepiece.ModelSpec(native)
+    assert fast.vocabulary == expected.vocabulary
+    assert list(fast.vocabulary.token_bytes) == list(expected.vocabulary.token_bytes)
+    for name in ("added_tokens", "normalizer", "decoder", "preset", "template", "trim_offsets"):
+        assert getattr(fast, name) == getattr(expected, name)
     return True
 
 
@@ -122,7 +92,7 @@ def test_merges_are_those_of_the_definition(native: BackendName) -> None:
         scores = random.sample(range(1000), len(texts))
         tokens = {0: b"?"} | {id: text.encode() for id, text in enumerate(sorted(texts), 1)}
         pieces = CharacterVocabulary(tokens, dict(enumerate(map(float, scores), 1)), 0)
-        rows = pieces.native().merges()
+        rows = merges_of(pieces)
         assert rows is not None
         assert tuple(map(tuple, rows.tolist())) == pieces.ranked_merges()
         found += len(pieces.ranked_merges())
@@ -132,7 +102,7 @@ def test_merges_are_those_of_the_definition(native: BackendName) -> None:
 def test_scores_that_only_differ_as_doubles(native: BackendName) -> None:
     tokens = {0: b"?", 1: b"a", 2: b"b", 3: b"ab", 4: b"ba"}
     pieces = CharacterVocabulary(tokens, {1: 0.0, 2: 0.0, 3: 1.0, 4: 1.0 + 1e-12}, 0)
-    rows = pieces.native().merges()
+    rows = merges_of(pieces)
     assert rows is not None
     assert rows.tolist() == [[2, 1, 4], [1, 2, 3]]
 
@@ -167,7 +137,7 @@ def vocabulary_of(data: bytes, native: _core.JsonFile | None) -> Any:
 
 def same_json(data: bytes) -> bool:
     """Compare both readers; return False if C++ leaves the file to Python."""
-    native = native_json.open_native(data)
+    native = native_readers.open_native(data)
     listed = result(partial(vocabulary_of, data, None))
     if native is None:
         return False
@@ -228,7 +198,7 @@ def test_unusual_json_is_left_to_python(old: bytes, new: bytes, native: BackendN
 
 
 def test_look_ups(native: BackendName) -> None:
-    file = native_json.open_native(json.dumps(huggingface()).encode())
+    file = native_readers.open_native(json.dumps(huggingface()).encode())
     assert file is not None
     ids = TextIds(file)
     assert ids["Z"] == 90

@@ -14,7 +14,7 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
-from bpe.formats import pretok_file, pretok_tokens
+from bpe.formats import native_readers, pretok_file
 from bpe.normalizers.chain import NFC
 from bpe.types import Template
 from native_models import said_to_cpp
@@ -55,7 +55,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
     """Return the tokenizer of a file. `backend` reads the tokens of the file, and encodes."""
-    with patch.object(pretok_tokens, "backend", lambda: backend):
+    with patch.object(native_readers, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None
     return Tokenizer(
@@ -275,7 +275,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "damaged.pretok", data)
     with (
-        patch.object(pretok_tokens, "backend", lambda: backend),
+        patch.object(native_readers, "backend", lambda: backend),
         pytest.raises(VocabularyError, match=rf"damaged\.pretok: the .*({message})"),
     ):
         bpe.load(path, backend=backend)

@@ -12,7 +12,7 @@ import pytest
 import bpe
 import pretok
 from bpe import VocabularyError
-from bpe.formats import pretok_file, pretok_tokens
+from bpe.formats import native_readers, pretok_file, pretok_tokens
 from pretok import json_text
 from vocabulary_files import huggingface, write
 
@@ -90,7 +90,7 @@ def test_merged_tokens_have_a_limit_in_pretok_files(
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
     whole = pretok_file.dump(tok.to_spec())
     monkeypatch.setattr(pretok_tokens, "max_merged_bytes", lambda count: 9)
-    monkeypatch.setattr(pretok_tokens, "backend", lambda: "python")
+    monkeypatch.setattr(native_readers, "backend", lambda: "python")
     with pytest.raises(VocabularyError, match=r"tokens of more than \d+ bytes"):
         pretok_file.parse(whole)
     tok.save(tmp_path / "a.pretok")

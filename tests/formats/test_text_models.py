@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from bpe import AddedToken, BpeError, Vocabulary
 from bpe.byte_level import to_text
-from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.formats import gpt2, json_value
 from bpe.formats.bpe_model import ListedMerges, ListedModel, build
 from bpe.formats.huggingface import _pairs
 from bpe.formats.json_value import Value
-from bpe.formats.native_json import native_vocabulary, open_native
+from bpe.formats.native_readers import native_vocabulary, open_native
 from paths import shared
 from pretok.machine.backend import BackendName
 from support import max_examples
@@ -68,7 +68,7 @@ def native_made(
     file = open_native(json.dumps({"model": model}).encode())
     if file is None:
         return None
-    found = native_vocabulary(file, added, TextOptions(), ends_byte_level=True)
+    found = native_vocabulary(file, added, ends_byte_level=True)
     return None if isinstance(found, TextVocabulary) else found
 
 

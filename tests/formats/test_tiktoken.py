@@ -169,8 +169,10 @@ PLAIN = b"".join(line + b"\n" for line in tiktoken_lines())
 def native_ranks(data: bytes) -> dict[int, bytes] | None:
     from pretok import _core
 
-    found = _core.read_ranks(data)
-    return None if found is None else Packed(*found).unpacked()
+    try:
+        return Packed(*_core.read_spec(data).tokens()).unpacked()
+    except (ValueError, NotImplementedError):
+        return None
 
 
 def python_ranks(data: bytes) -> dict[int, bytes] | None:

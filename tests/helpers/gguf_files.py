@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpe
 from bpe import Vocabulary
 from bpe.byte_level import to_text
-from bpe.characters.text_vocabulary import BYTE_NAMES
+from bpe.characters.marks import BYTE_NAMES
 from pretok.machine.backend import BackendName
 from vocabulary_files import made_vocabulary, write
 

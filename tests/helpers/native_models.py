@@ -17,9 +17,8 @@ from bpe.decoders.steps import SentencePieceDecoding
 from bpe.formats import (
     gguf,
     huggingface,
-    native_json,
+    native_readers,
     pretok_file,
-    pretok_tokens,
     sentencepiece,
     tiktoken,
 )
@@ -93,7 +92,7 @@ def said_to_cpp(data: bytes) -> Said:
         found["nfc"],
         found["add_prefix_space"],
         (tuple(found["before"]), tuple(found["after"])),
-        _text_of_cpp(found["text"]),
+        _text_of_cpp(found),
         () if found["text"] else found["steps"],
         (read_truncation(_json(found["truncation"])), read_padding(_json(found["padding"]))),
         tuple(found["trims"]),
@@ -158,7 +157,7 @@ def said_to_python(data: bytes) -> Said:
         _text_options(contents) if is_text else None,
         _steps(contents),
         (contents.truncation, contents.padding),
-        () if data.startswith(pretok_file.MAGIC) else contents.trim_offsets,
+        contents.trim_offsets,
     )
 
 
@@ -189,23 +188,18 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     return None if unknown < 0 else unknown, options.fuses_unknown, options.has_fallback, decoding
 
 
-def _text_of_cpp(fields: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def _text_of_cpp(fields: dict[str, Any]) -> tuple[Any, ...] | None:
     """Return the fields of a CharacterSpec or TextSpec that `_text_options` returns too."""
-    if fields is None:
+    text, characters = fields["text"], fields["characters"]
+    if text is None:
         return None
-    if len(fields) == 6:
-        return (*fields[:3], None)
-    decoding = fields[6:9] if fields[5] else None
-    return fields[4], fields[10], fields[9], decoding
+    is_sentencepiece = characters is not None and characters[4]
+    return (*text[:3], characters[5:8] if is_sentencepiece else None)
 
 
 def read(data: bytes) -> TokenizerSpec:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
-    with (
-        patch.object(native_json, "backend", lambda: "python"),
-        patch.object(pretok_tokens, "backend", lambda: "python"),
-        patch.object(tiktoken, "backend", lambda: "python"),
-    ):
+    with patch.object(native_readers, "backend", lambda: "python"):
         return _read(data)
 
 

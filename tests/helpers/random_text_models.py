@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-from bpe.characters.text_vocabulary import BYTE_NAMES
+from bpe.characters.marks import BYTE_NAMES
 from pre_tokenizer_json import byte_level, sequence, split
 from text_models import (
     BERT,

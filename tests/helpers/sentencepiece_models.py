@@ -8,7 +8,11 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bpe import Tokenizer
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats.protobuf import fields
 from bpe.formats.sentencepiece_pieces import PieceType
 
@@ -127,3 +131,14 @@ def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: 
     assert [span for span in spans if span[0] not in fallback] == [
         span for span in live_spans(live, text) if span[0] not in fallback
     ], text
+
+
+def merges_of(vocabulary: CharacterVocabulary) -> NDArray[np.uint32] | None:
+    """Return the merges that C++ finds; None if no list of merges gives the same ids."""
+    from pretok import _core
+
+    packed, fields = vocabulary.for_spec()
+    try:
+        return _core.Spec(*packed, fields).merges()
+    except (ValueError, NotImplementedError):
+        return None

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from bpe import Tokenizer
-from bpe.characters.text_vocabulary import BYTE_NAMES
+from bpe.characters.marks import BYTE_NAMES
 from charsmaps import charsmap
 from pre_tokenizer_json import byte_level, sequence, split
 from vocabulary_files import added, huggingface

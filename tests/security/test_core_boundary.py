@@ -62,27 +62,16 @@ def decoded(*texts: Any) -> object:
     return core().text_decode_call(lambda: texts, [], print)([0], "replace", False)
 
 
-def characters(**changes: Any) -> object:
-    one = np.array([1, 1, 2], U32)
-    arguments: dict[str, Any] = {
-        "data": b"abab",
-        "lengths": one,
-        "ids": np.array([0, 1, 2], U32),
+def characters(tokens: bytes = b"abab", ids: Any = None, **changes: Any) -> object:
+    """Make a tokenizer of text, with these tokens and with `changes` of its fields."""
+    fields = {
         "merges": np.array([[0, 1, 2]], U32),
-        "whole": None,
-        "fallback": [],
-        "unknown": 2,
-        "fuses_unknown": False,
-        "prefix": "",
-        "suffix": "",
-        "byte_level": False,
+        "text": (2, False, False, False, "", ""),
+        **changes,
     }
-    id_limit = changes.pop("id_limit", 9)
-    text = core().TextModel(**{**arguments, **changes})
-    none = np.zeros(0, U32)
-    return core().Tokenizer(
-        None, b"", none, none, 0, None, False, False, False, text=text, id_limit=id_limit
-    )
+    ids = np.array([0, 1, 2], U32) if ids is None else ids
+    spec = core().Spec(tokens, np.array([1, 1, 2], U32), ids, fields)
+    return core().Tokenizer(spec, None)
 
 
 def rows(**changes: Any) -> object:
@@ -106,12 +95,24 @@ REFUSED: dict[str, Callable[[], object]] = {
     "ids that descend": lambda: decoded(b"ab", [1, 1], [1, 0], None, 0, 0, False),
     "a huge id": lambda: decoded(b"a", [1], [1 << 31], None, 0, 0, False),
     "texts of another type": lambda: decoded("a"),
-    "300 fallback ids": lambda: characters(fallback=[0] * 300),
+    "an unknown field": lambda: characters(fallback=[0] * 300),
+    "more mergeable tokens than all": lambda: characters(mergeable=4),
+    "a score for each of four tokens": lambda: characters(scores=np.zeros(4, np.float32)),
+    "scores of bytes": lambda: characters(scores=np.zeros(3, np.float32), text=None),
+    "scores, and no unknown token": lambda: characters(
+        scores=np.zeros(3, np.float32), text=(None, False, True, False, "", "")
+    ),
+    "two tokens with one id": lambda: characters(ids=np.array([0, 1, 1], U32)),
+    "a byte after all tokens": lambda: characters(b"ababc"),
+    "an empty added token": lambda: characters(added=[("", 5, True, *[False] * 4)]),
+    "an added token with the id of another": lambda: characters(added=[("c", 1, *[True] * 5)]),
+    "an unknown way to split": lambda: characters(split_at_marks="?"),
+    "damaged steps": lambda: characters(steps=b"\xff"),
     "a merge of a huge id": lambda: characters(merges=np.array([[0, 1, 1 << 31]], U32)),
     "merges of one dimension": lambda: characters(merges=np.array([0, 1, 2], U32)),
-    "a huge limit of ids": lambda: characters(id_limit=1 << 31),
-    "an unknown token of a huge id": lambda: characters(unknown=1 << 31),
-    "text that is not UTF-8": lambda: characters(data=b"a\xffab"),
+    "a huge id of a token": lambda: characters(ids=np.array([0, 1, 1 << 24], U32)),
+    "an unknown token of a huge id": lambda: characters(text=(1 << 31, *[False] * 3, "", "")),
+    "text that is not UTF-8": lambda: characters(b"a\xffab"),
     "ids of 64 bits": lambda: characters(ids=np.array([0, 1, 2], np.int64)),
     "floating-point ids": lambda: characters(ids=np.array([0.0, 1.0, 2.0])),
     "offsets beyond the ids": lambda: rows(offsets=np.array([0, 4])),
@@ -119,7 +120,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     "negative offsets": lambda: rows(offsets=np.array([-1, 3])),
     "rows that are too long": lambda: rows(length=1 << 62),
     "rows that are too short": lambda: rows(length=2),
-    "an offset beyond the file": lambda: core().read_pretok_file_tokens(b"abc", 4, False),
     "a huge alphabet": lambda: core().Trainer.of_characters([0], [1], [1], 1 << 31, 1, None),
     "an unknown state": lambda: core().check_utf8(b"", 7),
     "a state after the last": lambda: core().check_utf8(b"", 54),

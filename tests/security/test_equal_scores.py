@@ -15,7 +15,7 @@ import bpe
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats.sentencepiece_pieces import PieceType
 from pretok.machine.backend import BackendName
-from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Row, model
+from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Row, merges_of, model
 from support import growth, max_examples, processor_time, seeded
 from vocabulary_files import write
 
@@ -69,7 +69,7 @@ def test_equal_scores_run_natively(tmp_path: Path, native: BackendName) -> None:
     tok = bpe.load(write(tmp_path / "a.model", data), backend=native)
     vocabulary = tok.vocabulary
     assert isinstance(vocabulary, CharacterVocabulary)
-    assert vocabulary.native().merges() is None
+    assert merges_of(vocabulary) is None
     assert vocabulary.why_not_ranked == "pieces of several characters have equal scores"
     text = "abba" * 2000
     again = CharacterVocabulary(

@@ -12,11 +12,11 @@ from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.decoding import Decoding, normalized_content
 from bpe.compat.huggingface.parts import Parts
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.text_spaces import spaces_of
+from bpe.encoding.text_spaces import only_writes_marks
 from bpe.formats import huggingface
 from bpe.formats.byte_digits import why_words_differ
 from bpe.formats.json_value import Value
-from bpe.formats.native_json import open_native, parse_rest
+from bpe.formats.native_readers import open_native, parse_rest
 from bpe.formats.tokenizer_config import FLAGS
 from bpe.text_ids import TextIds
 
@@ -85,7 +85,7 @@ def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
     words = []
     normalizer = tokenizer.normalizer
     # A normalizer that only makes marks of spaces makes no word without marks.
-    makes_marks = spaces_of(normalizer, tokenizer.added_tokens) is not None
+    makes_marks = only_writes_marks(normalizer, tokenizer.added_tokens)
     for token in tokenizer.added_tokens:
         if token.special and token.content in vocab:
             is_stable = makes_marks and not token.normalized and SPACE_MARK not in token.content

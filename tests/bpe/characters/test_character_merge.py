@@ -8,7 +8,8 @@ import pytest
 
 from bpe import Tokenizer
 from bpe.byte_level import to_text
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.vocabulary import Merge

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, Tokenizer
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import Fuse, SentencePieceDecoding
-from bpe.encoding.text_spaces import TextSpaces, spaces_of
+from bpe.encoding.text_spaces import only_writes_marks
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Lowercase, Prepend, Replace
@@ -158,22 +159,21 @@ def test_native_equals_python(
 @pytest.mark.parametrize(
     ("normalizer", "expected"),
     [
-        (LLAMA, TextSpaces("always", prefix_has_span=True)),
-        (NormalizerChain((MARKS,)), TextSpaces("never", prefix_has_span=True)),
-        (NormalizerChain((Prepend("▁"),)), None),
-        (NormalizerChain((Replace(" ", "_"), Prepend("▁"))), None),
-        (NormalizerChain((Lowercase(), *LLAMA.steps)), None),
-        (NormalizerChain((), MetaspaceStep("_")), None),
-        (NormalizerChain((MARKS,), MetaspaceStep()), None),
-        (SentencePieceNormalizer(), None),
+        (LLAMA, True),
+        (NormalizerChain((MARKS,)), True),
+        (NormalizerChain((Prepend("▁"),)), False),
+        (NormalizerChain((Replace(" ", "_"), Prepend("▁"))), False),
+        (NormalizerChain((Lowercase(), *LLAMA.steps)), False),
+        (NormalizerChain((), MetaspaceStep("_")), False),
+        (NormalizerChain((MARKS,), MetaspaceStep()), False),
+        (SentencePieceNormalizer(), False),
     ],
 )
-def test_normalizers_that_the_core_applies(normalizer: Any, expected: TextSpaces | None) -> None:
-    assert spaces_of(normalizer, ()) == expected
+def test_normalizers_that_only_write_marks(normalizer: Any, expected: bool) -> None:
+    assert only_writes_marks(normalizer, ()) == expected
     plain, spaced = (AddedToken(text, 1, normalized=True) for text in ("ab", "a b"))
-    if expected is not None:
-        assert (spaces_of(normalizer, [plain]) is None) == (expected.prefix == "always")
-    assert spaces_of(normalizer, [plain, spaced]) is None
+    assert only_writes_marks(normalizer, [plain]) == (expected and normalizer != LLAMA)
+    assert not only_writes_marks(normalizer, [plain, spaced])
 
 
 def test_byte_level_vocabularies_with_a_normalizer_of_python(native: BackendName) -> None:

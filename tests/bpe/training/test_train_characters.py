@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import Tokenizer, UnsupportedError, VocabularyError
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.training.characters import DECODER, NORMALIZER, words_preset
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE

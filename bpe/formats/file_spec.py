@@ -1,0 +1,119 @@
+"""Define FileSpec, the parts of a tokenizer that C++ has read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.decoders.piece_decoder import Decoding
+from bpe.encoding.token_list import AddedTokenList
+from bpe.formats.spec import TokenizerSpec
+from bpe.once import once
+from bpe.token_table import Packed
+from bpe.types import NormalizesText, Padding, Template, Truncation
+from bpe.vocabulary import Vocabulary
+from pretok.preset import Preset
+
+if TYPE_CHECKING:
+    from pretok import _core
+
+
+def vocabulary_of(native: _core.Spec, special_ids: Iterable[int]) -> Vocabulary:
+    """Return the tokens and merges of `native`; `special_ids` are those of added tokens."""
+    packed, fields = Packed(*native.tokens()), native.fields()
+    ignores_merges = native.ignore_merges
+    if not native.is_text:
+        from_ranks = fields["from_ranks"]
+        return Vocabulary._of_packed(packed, native.merges(), from_ranks, ignores_merges)
+    unknown, fuses, has_fallback, byte_level, prefix, suffix = fields["text"]
+    options = TextOptions(
+        None if unknown is None else packed.at(unknown).decode(),
+        fuses,
+        has_fallback,
+        prefix,
+        suffix,
+        ignores_merges,
+        byte_level,
+    )
+    return TextVocabulary.of_checked(None, packed, native.merges(), options, special_ids)
+
+
+class FileSpec:
+    """The parts of a TokenizerSpec, each made when it is first read.
+
+    C++ makes the tokenizer of `native`, and needs none of these parts. `read` is the reader in
+    Python, which gives the parts that C++ does not give: the normalizer, the decoder and the split.
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, native: _core.Spec, read: Callable[[Vocabulary], TokenizerSpec]) -> None:
+        self.native = native
+        self._read = read
+        self._fields = native.fields()
+
+    @once
+    def _others(self) -> TokenizerSpec:
+        return self._read(self.vocabulary)
+
+    @once
+    def vocabulary(self) -> Vocabulary:
+        """The tokens and merges."""
+        return vocabulary_of(self.native, self.added_tokens.special_ids)
+
+    @once
+    def added_tokens(self) -> AddedTokenList:
+        """The added tokens, in the order of the file."""
+        return AddedTokenList.of_records(self._fields["added"])
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """See Tokenizer.add_prefix_space, as the other properties."""
+        value: bool = self._fields["add_prefix_space"]
+        return value
+
+    @property
+    def template(self) -> Template:
+        """The ids around a text."""
+        return Template(tuple(self._fields["before"]), tuple(self._fields["after"]))
+
+    @property
+    def trim_offsets(self) -> tuple[bool, ...]:
+        """Says whether spans exclude white space."""
+        return tuple(self._fields["trims"])
+
+    @property
+    def preset(self) -> Preset | None:
+        """The preset of the split, or None."""
+        return self._others.preset
+
+    @property
+    def why_no_preset(self) -> str:
+        """The reason if there is no preset."""
+        return self._others.why_no_preset
+
+    @property
+    def unicode(self) -> str | None:
+        """The Unicode version of the split; None stands for that of the preset."""
+        return self._others.unicode
+
+    @property
+    def normalizer(self) -> NormalizesText | None:
+        """The normalizer, or None."""
+        return self._others.normalizer
+
+    @property
+    def decoder(self) -> Decoding | None:
+        """The decoder; None joins the bytes of tokens."""
+        return self._others.decoder
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """The truncation of a tokenizer.json."""
+        return self._others.truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """The padding of a tokenizer.json."""
+        return self._others.padding
