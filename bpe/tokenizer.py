@@ -40,7 +40,6 @@ from bpe.types import (
     Errors,
     Ids,
     Normalizer,
-    NormalizesText,
     Padding,
     PresetLike,
     Special,
@@ -177,7 +176,7 @@ class Tokenizer(TokenizerBatches):
     def _start(self, backend: Backend, missing_bytes: tuple[int, ...]) -> None:
         """Set the attributes for encoding, which the methods that `fast_call` decorates call."""
         self._missing_bytes = missing_bytes
-        self._pipeline = self._make_pipeline(backend, *self._normalizer_beside(backend))
+        self._pipeline = self._make_pipeline(backend)
         self._segments_pipeline = None
         self._encode, self._encode_array, self._count = self._pipeline.calls()
 
@@ -293,33 +292,23 @@ class Tokenizer(TokenizerBatches):
                 raise missing_byte_error(byte)
         return self._merge(data)
 
-    def _make_pipeline(
-        self, backend: Backend, normalizer: NormalizesText | None, normalizes: bool
-    ) -> Pipeline:
-        """Return a Pipeline; `normalizes` says whether `backend` applies `normalizer`."""
-        # C++ normalizes even if it cannot merge with the vocabulary.
-        is_native = choose_backend(self._requested_backend) == "native"
+    def _make_pipeline(self, backend: Backend, takes_normalized_text: bool = False) -> Pipeline:
+        """Return a Pipeline, with a normalizer unless spaces stand for "▁" in the backend."""
+        kind = backend.normalizer
+        is_done = backend.takes_spaces or isinstance(self._spec, FileSpec)
+        if kind == "none" and is_done and not takes_normalized_text:
+            normalizer = None
+        else:
+            normalizer = NFC if kind == "nfc" else self.normalizer
         return Pipeline(
             backend,
             self._added,
             normalizer,
             self._missing_bytes,
-            is_native,
-            normalizes,
+            # C++ normalizes even if it cannot merge with the vocabulary.
+            choose_backend(self._requested_backend) == "native",
+            normalizes=kind != "none",
         )
-
-    def _normalizer_beside(self, backend: Backend) -> tuple[NormalizesText | None, bool]:
-        """Return the normalizer of the Pipeline, and whether `backend` applies it.
-
-        There is none if the backend lets spaces stand for "▁", and normalizes nothing else.
-        """
-        kind = backend.normalizer
-        if kind == "nfc":
-            return NFC, True
-        if kind != "none":
-            return self.normalizer, True
-        is_done = backend.takes_spaces or isinstance(self._spec, FileSpec)
-        return None if is_done else self.normalizer, False
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
@@ -334,7 +323,7 @@ class Tokenizer(TokenizerBatches):
             backend = native_backend(
                 self._native_spec, None, self._cache_limit, takes_normalized_text=True
             )
-            self._segments_pipeline = self._make_pipeline(backend, self.normalizer, False)
+            self._segments_pipeline = self._make_pipeline(backend, takes_normalized_text=True)
         return self._segments_pipeline
 
     @once

@@ -1,21 +1,19 @@
-"""Read and write the tokenizer.json of Hugging Face's tokenizers, for BPE.
+"""Read the tokenizer.json of Hugging Face's tokenizers, for BPE.
 
-With a file that bpe wrote, the library tokenizers gives the same ids as bpe.
-cpp/formats/tokenizer_json.hpp is the C++ reader.
+huggingface_writer.py writes it. cpp/formats/tokenizer_json.hpp is the C++ reader.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bpe.byte_level import to_bytes, to_text
+from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
@@ -35,6 +33,7 @@ from bpe.formats.file_spec import FileSpec, vocabulary_of
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.huggingface_writer import dump
 from bpe.formats.json_value import Value, parse
 from bpe.formats.losses import PARTS
 from bpe.formats.native_readers import native_vocabulary
@@ -49,9 +48,8 @@ from bpe.formats.tokenizer_config import (
     other_ids,
 )
 from bpe.text_ids import TextIds
-from bpe.vocabulary import Merge, Vocabulary
+from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
-from pretok.unicode import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     from pretok import _core
@@ -315,129 +313,3 @@ def _with_assigned_ids(
                 f"{shortened(owner)}; give each token its own id"
             )
     return tuple(tokens.values())
-
-
-def dump(spec: TokenizerSpec) -> bytes:
-    """Return the tokenizer.json of a tokenizer; equal tokenizers give equal files.
-
-    Ranks become merges. The template of a pair of texts repeats the template of one text. Raises
-    VocabularyError if the library tokenizers cannot give the same ids.
-    """
-    unicode = spec.preset and (spec.unicode or spec.preset.unicode)
-    if unicode not in (None, DEFAULT_VERSION):
-        raise VocabularyError(
-            f"the tokenizer splits by Unicode {unicode}, but a tokenizer.json always uses "
-            f"Unicode {DEFAULT_VERSION}; create the tokenizer with unicode={DEFAULT_VERSION!r}"
-        )
-    vocabulary = spec.vocabulary
-    if isinstance(vocabulary, TextVocabulary):
-        pre_tokenizer = text_model.write_pre_tokenizer(spec)
-        texts = dict(sorted(vocabulary.texts.items()))
-        options = vocabulary.options
-    else:
-        pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
-        texts = _texts(vocabulary)
-        options = TextOptions(ignores_merges=vocabulary.ignore_merges)
-    added = sorted(spec.added_tokens, key=lambda token: token.id)
-    names = texts | {token.id: token.content for token in added}
-    model = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": options.unknown,
-        "continuing_subword_prefix": options.prefix or None,
-        "end_of_word_suffix": options.suffix or None,
-        "fuse_unk": options.fuses_unknown,
-        "byte_fallback": options.has_fallback,
-        "ignore_merges": options.ignores_merges,
-        "vocab": _with_added({text: id for id, text in texts.items()}, added),
-        "merges": _merges(texts, spec.merges()),
-    }
-    file: dict[str, Any] = {
-        "version": "1.0",
-        "truncation": lengths_json.write_truncation(spec.truncation),
-        "padding": lengths_json.write_padding(spec.padding),
-        "added_tokens": [_added(token) for token in added],
-        "normalizer": normalizer_json.write(spec.normalizer),
-        "pre_tokenizer": pre_tokenizer,
-        "post_processor": post_processor.write(spec.template, spec.trim_offsets, names),
-        "decoder": decoder_json.write(spec.decoder),
-        "model": model,
-    }
-    return json.dumps(file, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _merges(texts: Mapping[int, str], merges: Sequence[Merge]) -> list[str] | list[list[str]]:
-    """Return merges as "a b", or as ["a", "b"] if a token has a space."""
-    pairs = [[texts[left], texts[right]] for left, right, _ in merges]
-    if any(" " in text for pair in pairs for text in pair):
-        return pairs
-    return list(map(" ".join, pairs))
-
-
-def _texts(vocabulary: Vocabulary) -> dict[int, str]:
-    """Return each token by its id, in the characters that stand for bytes, in order of ids."""
-    tokens = vocabulary.token_bytes
-    texts = {id: to_text(token) for id, token in sorted(tokens.items())}
-    if len(vocabulary.ids) != len(tokens):
-        for id, token in tokens.items():
-            if vocabulary.ids[token] != id:
-                texts[id] = _inert_text(vocabulary, id, token)
-    return texts
-
-
-def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
-    """Return a text that decodes to `token`, but has a character that stands for no byte.
-
-    So the library tokenizers never encodes text to `id`. bpe does not either, because
-    `vocabulary.ids` has another id for these bytes. Raises VocabularyError if there is no such
-    text.
-    """
-    text = token.decode(errors="replace")
-    if text.encode() != token or to_bytes(text) is not None:
-        raise VocabularyError(
-            f"tokens {vocabulary.ids[token]} and {id} are both {shortened(token)}; a "
-            "tokenizer.json allows one id for each token"
-        )
-    return text
-
-
-def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Return `ids`, with the added tokens if the library would otherwise give them other ids."""
-    for token in added:
-        if ids.get(token.content, token.id) != token.id:
-            raise VocabularyError(
-                f"added token {shortened(token.content)} has id {token.id}, but the token of the "
-                f"same text has id {ids[token.content]}; a tokenizer.json allows one id for each "
-                "text"
-            )
-    taken = {id: text for text, id in ids.items()}
-    for token in added:
-        if taken.setdefault(token.id, token.content) != token.content:
-            raise VocabularyError(
-                f"added token {shortened(token.content)} has the id {token.id} of the token "
-                f"{shortened(taken[token.id])}; a tokenizer.json needs unique ids"
-            )
-    # The library gives the next free ids to added tokens. If ids have gaps, its versions disagree
-    # on these ids. So the vocabulary must list the added tokens that fill gaps, or all of them if
-    # gaps remain. It lists no other added tokens: with `ignore_merges`, they would also be whole
-    # pre-tokens.
-    new = [token for token in added if token.content not in ids]
-    listed, last = len(new), max(taken)
-    while listed and new[listed - 1].id == last:
-        listed, last = listed - 1, last - 1
-    if last != len(ids) + listed - 1:
-        listed = len(new)
-    both = ids | {token.content: token.id for token in new[:listed]}
-    return dict(sorted(both.items(), key=lambda entry: entry[1])) if listed else ids
-
-
-def _added(token: AddedToken) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "content": token.content,
-        "single_word": token.single_word,
-        "lstrip": token.lstrip,
-        "rstrip": token.rstrip,
-        "normalized": token.normalized,
-        "special": token.special,
-    }

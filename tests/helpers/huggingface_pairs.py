@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import bpe
-from bpe.formats.huggingface import dump
+from bpe.formats.huggingface_writer import dump
 
 WORDS = (
     "the",
