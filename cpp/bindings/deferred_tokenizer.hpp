@@ -14,10 +14,11 @@
 
 namespace pretok {
 
-// Tables that only fast merging needs take much of the time of loading a file. So the first
+// Tables that only fast merging needs take much of the time of making a Tokenizer. So the first
 // short texts are encoded by a Tokenizer that takes less time to make and more time to encode,
 // and a program that encodes little text ends before the tables are made. Both Tokenizers give
-// the same ids. Needs the GIL, but for `set_first_size`.
+// the same ids, and are made when they are first needed. Needs the GIL, but for
+// `set_first_size`.
 class DeferredTokenizer {
 public:
   // Returns a new Tokenizer (TokenizerOptions::for_short_texts). Throws the Python error. May
@@ -41,9 +42,9 @@ public:
   };
 
   DeferredTokenizer(Make make, bool is_deferred) : make_(std::move(make)) {
-    if (is_deferred && room_ >= 0)
-      first_ = make_(true, true);
-    else
+    if (!is_deferred)
+      room_ = -1;
+    if (room_ < 0)
       make_whole(true);
   }
   DeferredTokenizer(const DeferredTokenizer &) = delete;
@@ -55,10 +56,7 @@ public:
     if (const Tokenizer *whole = whole_.load(std::memory_order_acquire))
       return Lease(*whole);
     const auto units = static_cast<std::int64_t>(size);
-    if (room_.fetch_sub(units) >= units)
-      if (std::shared_ptr<const Tokenizer> first = std::atomic_load(&first_))
-        return Lease(std::move(first));
-    return Lease(whole());
+    return room_.fetch_sub(units) >= units ? Lease(first()) : Lease(whole());
   }
 
   // Returns the Tokenizer with all tables.
@@ -67,8 +65,9 @@ public:
     return whole != nullptr ? *whole : make_whole(false);
   }
 
-  // Returns the last Tokenizer that was made.
+  // Returns the Tokenizer for a call that encodes no text.
   Lease current() const { return for_text(0); }
+  bool has_any() const { return has_whole() || std::atomic_load(&first_) != nullptr; }
   bool has_whole() const { return whole_.load() != nullptr; }
 
   // Sets the number of code units of all texts that the first Tokenizer of a DeferredTokenizer
@@ -79,6 +78,15 @@ private:
   static std::atomic<std::int64_t> &first_size() {
     static std::atomic<std::int64_t> size{2048};
     return size;
+  }
+
+  std::shared_ptr<const Tokenizer> first() const {
+    std::shared_ptr<const Tokenizer> first = std::atomic_load(&first_);
+    if (first == nullptr) {
+      first = make_(true, false);
+      std::atomic_store(&first_, first);
+    }
+    return first;
   }
 
   // Uses no lock but the GIL, since a lock could stay locked in a child process. In

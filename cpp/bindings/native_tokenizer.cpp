@@ -18,6 +18,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #if defined(__GLIBC__)
@@ -58,20 +59,20 @@ bool have_surrogates(const py::list &texts) {
   });
 }
 
-// Returns the function that makes the Tokenizers of a NativeTokenizer.
+// Returns the function that makes the Tokenizers of a NativeTokenizer. Throws the Python error
+// of the settings, which the function would throw later.
 DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *machine,
                                  std::size_t cache_limit, bool takes_normalized_text) {
-  std::optional<NamedPreTokenizer> split;
+  TokenizerOptions all;
   if (machine != nullptr && !native.spec->characters)
-    split = NamedPreTokenizer{"", machine->pre_tokenizer()};
-  return [spec = native.spec, split = std::move(split), cache_limit,
-          takes_normalized_text](bool for_short_texts, bool is_alone) {
-    TokenizerOptions options;
-    options.split = split;
-    options.cache_limit = cache_limit;
+    all.split = NamedPreTokenizer{"", machine->pre_tokenizer()};
+  all.cache_limit = cache_limit;
+  all.takes_normalized_text = takes_normalized_text;
+  all.decodes = false;
+  throw_if(check_settings(*native.spec, all));
+  return [spec = native.spec, all = std::move(all)](bool for_short_texts, bool is_alone) {
+    TokenizerOptions options = all;
     options.for_short_texts = for_short_texts;
-    options.takes_normalized_text = takes_normalized_text;
-    options.decodes = false;
     std::unique_ptr<Tokenizer> result;
     LoadError error;
     unlocked(is_alone ? MIN_SIZE_TO_RELEASE : 0, [&] {
@@ -85,6 +86,31 @@ DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *
   };
 }
 
+const char *normalizer_of(const TokenizerSpec &spec) {
+  return spec.sentencepiece || (spec.characters && spec.characters->normalizer)
+             ? "sentencepiece"
+         : !spec.steps.empty() || spec.metaspace ? "chain"
+         : spec.nfc                              ? "nfc"
+                                                 : "none";
+}
+
+// Returns the bytes that have no token. If the tokens are text, there are none.
+std::vector<int> bytes_without_token(const TokenizerSpec &spec) {
+  const VocabularyData &data = spec.vocabulary;
+  std::array<bool, 256> has_token{};
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < data.mergeable; ++i) {
+    if (data.lengths[i] == 1)
+      has_token[data.bytes[start]] = true;
+    start += data.lengths[i];
+  }
+  std::vector<int> bytes;
+  for (int byte = 0; byte < 256; ++byte)
+    if (!spec.text && !spec.characters && !has_token[static_cast<std::size_t>(byte)])
+      bytes.push_back(byte);
+  return bytes;
+}
+
 } // namespace
 
 NativeTokenizer::NativeTokenizer(const NativeSpec &native,
@@ -93,7 +119,11 @@ NativeTokenizer::NativeTokenizer(const NativeSpec &native,
                                  bool takes_normalized_text)
     : tokenizers_(maker_of(native, machine.get(), cache_limit, takes_normalized_text),
                   is_deferred),
-      limit_(first_step(*native.spec)), id_objects_(limit_) {}
+      limit_(first_step(*native.spec)),
+      normalizer_(takes_normalized_text ? "none" : normalizer_of(*native.spec)),
+      takes_spaces_(!takes_normalized_text && native.spec->characters &&
+                    !native.spec->characters->normalizer),
+      missing_bytes_(bytes_without_token(*native.spec)), id_objects_(limit_) {}
 
 py::list NativeTokenizer::encode(const py::object &text, const AddedTokenPhases &added,
                                  unsigned threads) const {
@@ -258,31 +288,11 @@ py::tuple NativeTokenizer::decode_calls(const py::object &self,
   return make_decode_calls(self, native.tokenizers_, native.limit_, special, slow_calls);
 }
 
-const char *NativeTokenizer::normalizer() const {
-  switch (tokenizers_.current()->normalizer()) {
-  case Normalizer::NFC:
-    return "nfc";
-  case Normalizer::SENTENCEPIECE:
-    return "sentencepiece";
-  case Normalizer::CHAIN:
-    return "chain";
-  default:
-    return "none";
-  }
-}
-
-std::vector<int> NativeTokenizer::missing_bytes() const {
-  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
-  std::vector<int> bytes;
-  for (int byte = 0; byte < 256; ++byte)
-    if (tokenizer->lacks(static_cast<std::uint8_t>(byte)))
-      bytes.push_back(byte);
-  return bytes;
-}
-
 void NativeTokenizer::trim() {
   id_objects_.trim();
   span_objects_.trim();
+  if (!tokenizers_.has_any())
+    return;
   const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
   const py::gil_scoped_release released;
   tokenizer->caches().trim();

@@ -89,13 +89,15 @@ public:
                                 const py::tuple &slow_calls);
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
-  bool takes_spaces() const { return tokenizers_.current()->encoder().spaces().are_marks; }
+  bool takes_spaces() const { return takes_spaces_; }
   // Returns how the calls normalize text: "none", "nfc", "sentencepiece" or "chain".
-  const char *normalizer() const;
+  const char *normalizer() const { return normalizer_; }
   // Returns the bytes that have no token.
-  std::vector<int> missing_bytes() const;
+  std::vector<int> missing_bytes() const { return missing_bytes_; }
   bool has_all_tables() const { return tokenizers_.has_whole(); }
-  std::size_t cache_bytes() const { return tokenizers_.current()->caches().budget().used(); }
+  std::size_t cache_bytes() const {
+    return tokenizers_.has_any() ? tokenizers_.current()->caches().budget().used() : 0;
+  }
   void trim();
 
 private:
@@ -112,6 +114,9 @@ private:
 
   DeferredTokenizer tokenizers_;
   std::size_t limit_;
+  const char *normalizer_;
+  bool takes_spaces_;
+  std::vector<int> missing_bytes_;
   mutable IdObjects id_objects_;
   mutable SpanObjects span_objects_;
 };

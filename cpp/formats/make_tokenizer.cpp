@@ -35,10 +35,8 @@ public:
 
   LoadError make(std::unique_ptr<Tokenizer> &result) {
     const std::size_t file_added = spec_.added.size();
-    for (const auto step : {&Maker::choose_split, &Maker::join_special_tokens,
-                            &Maker::place_added, &Maker::make_normalizers})
-      if (LoadError error = (this->*step)())
-        return error;
+    if (LoadError error = make_settings())
+      return error;
     std::optional<DecoderChain> decoders;
     if (spec_.decoder && options_.decodes)
       decoders = decoder_chain(spec_, chain_.get());
@@ -70,6 +68,15 @@ public:
                        id_limit,
                        no_token});
     return check_template(*result);
+  }
+
+  // Makes all parts that do not depend on the tokens.
+  LoadError make_settings() {
+    for (const auto step : {&Maker::choose_split, &Maker::join_special_tokens,
+                            &Maker::place_added, &Maker::make_normalizers})
+      if (LoadError error = (this->*step)())
+        return error;
+    return {};
   }
 
 private:
@@ -330,6 +337,12 @@ private:
 };
 
 } // namespace
+
+LoadError check_settings(const TokenizerSettings &settings, TokenizerOptions options) {
+  TokenizerSpec spec;
+  static_cast<TokenizerSettings &>(spec) = settings;
+  return Maker(spec, options).make_settings();
+}
 
 LoadError make_tokenizer(TokenizerSpec &&spec, TokenizerOptions options,
                          std::unique_ptr<Tokenizer> &result) {

@@ -27,6 +27,9 @@ struct TokenizerOptions {
   bool takes_normalized_text = false;
 };
 
+// Returns an error of make_tokenizer that `settings` and `options` cause. Takes less time.
+LoadError check_settings(const TokenizerSettings &settings, TokenizerOptions options);
+
 // Makes a Tokenizer. `spec` is a spec that read_spec has checked.
 LoadError make_tokenizer(TokenizerSpec &&spec, TokenizerOptions options,
                          std::unique_ptr<Tokenizer> &result);

@@ -86,12 +86,12 @@ void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec) {
 }
 
 std::string use_character_spec(TokenizerSpec &spec) {
-  const TextSpec &text = *spec.text;
   const bool is_sentencepiece = spec.sentencepiece.has_value();
   if (is_sentencepiece != spec.decoding.has_value())
     return "has SentencePiece's normalizer or its decoder, but not both";
-  TokenizerSpec changed = spec;
-  CharacterSpec &options = changed.characters.emplace();
+  TokenizerSettings before = spec;
+  const TextSpec &text = *before.text;
+  CharacterSpec &options = spec.characters.emplace();
   bool is_fit = spec.split_at_marks != SplitAtMarks::OTHER && text.prefix.empty() &&
                 text.suffix.empty() && !text.byte_level && !spec.vocabulary.ignore_merges &&
                 !spec.add_prefix_space;
@@ -101,23 +101,24 @@ std::string use_character_spec(TokenizerSpec &spec) {
   options.fuses_unknown = text.fuses_unknown;
   if (is_sentencepiece) {
     options.decoding = *spec.decoding;
-    use_sentencepiece(std::move(*changed.sentencepiece), changed);
+    use_sentencepiece(std::move(*spec.sentencepiece), spec);
     is_fit = is_fit && !(options.normalizer && options.splits_at_marks);
   } else {
     is_fit = is_fit && use_chain(spec, options);
-    use_text_decoding(changed.decoder, options.decoding);
+    use_text_decoding(spec.decoder, options.decoding);
   }
   const std::string problem =
-      is_fit ? problem_of_characters(changed) : "has options that SentencePiece does not have";
-  if (!problem.empty())
+      is_fit ? problem_of_characters(spec) : "has options that SentencePiece does not have";
+  if (!problem.empty()) {
+    static_cast<TokenizerSettings &>(spec) = std::move(before);
     return is_sentencepiece ? problem : "";
-  changed.text.reset();
-  changed.steps.clear();
-  changed.metaspace.reset();
-  changed.sentencepiece.reset();
-  changed.decoding.reset();
-  changed.stages.clear();
-  spec = std::move(changed);
+  }
+  spec.text.reset();
+  spec.steps.clear();
+  spec.metaspace.reset();
+  spec.sentencepiece.reset();
+  spec.decoding.reset();
+  spec.stages.clear();
   return "";
 }
 

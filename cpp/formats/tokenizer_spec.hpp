@@ -82,11 +82,8 @@ struct IgnoredId {
   std::uint32_t id;
 };
 
-struct TokenizerSpec {
-  VocabularyData vocabulary;
-  // If not empty, the merges follow from the scores (piece_merges.hpp), and vocabulary.merges
-  // is empty. By token of `vocabulary`, its score, or NaN if no merge makes the token.
-  std::vector<float> scores;
+// All parts of a tokenizer but its tokens and merges.
+struct TokenizerSettings {
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
   std::optional<TextSpec> text;            // if set, the tokens of `vocabulary` are UTF-8
   std::vector<AddedToken> added;           // AddedToken::special is not set yet
@@ -120,6 +117,13 @@ struct TokenizerSpec {
   std::string truncation;
   std::string padding;
   std::vector<bool> trims;
+};
+
+struct TokenizerSpec : TokenizerSettings {
+  VocabularyData vocabulary;
+  // If not empty, the merges follow from the scores (piece_merges.hpp), and vocabulary.merges
+  // is empty. By token of `vocabulary`, its score, or NaN if no merge makes the token.
+  std::vector<float> scores;
 };
 
 } // namespace pretok
