@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -192,12 +192,14 @@ class Tokenizer(TokenizerBatches):
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
 
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute that a tokenizer of a file lacks until it decodes."""
-        if name not in ("_ids_to_text", "_decode", "_decode_bytes"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._start_decoder()
-        return getattr(self, name)
+    if not TYPE_CHECKING:  # mypy would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an attribute that a tokenizer of a file lacks until it decodes."""
+            if name not in ("_ids_to_text", "_decode", "_decode_bytes"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self._start_decoder()
+            return getattr(self, name)
 
     @fast_call(ENCODE, "_encode", 2, special="raise", errors="replace")
     def encode(

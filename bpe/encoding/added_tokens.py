@@ -76,7 +76,7 @@ class AddedToken:
             )
 
     @property
-    def record(self) -> Record:
+    def _record(self) -> Record:
         """The fields, as C++ takes them."""
         return (
             self.content,

@@ -46,7 +46,7 @@ class AddedTokenList(Sequence[AddedToken]):
     def records(self) -> list[Record]:
         """All tokens as C++ takes them."""
         if self._records is None:
-            self._records = [token.record for token in self.tokens]
+            self._records = [token._record for token in self.tokens]
         return self._records
 
     @once

@@ -60,7 +60,7 @@ def native_vocabulary(
 
     `added` are the added tokens with the ids that they get.
     """
-    records = [token.record for token in added if 0 <= token.id < ID_LIMIT]
+    records = [token._record for token in added if 0 <= token.id < ID_LIMIT]
     spec = file.model(records, ends_byte_level)
     if spec is None:
         return None

@@ -96,12 +96,12 @@ class PretokFormat(Format):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         with named(source.path):
             native = read_native(source.data)
-            spec: TokenizerSpec | FileSpec = (
-                parse(source.data)
-                if native is None
-                else FileSpec(native, partial(parse, source.data))
-            )
-            is_text = isinstance(spec.vocabulary, TextVocabulary)
+            if native is not None:
+                spec: TokenizerSpec | FileSpec = FileSpec(native, partial(parse, source.data))
+                is_text = native.is_text
+            else:
+                spec = parse(source.data)
+                is_text = isinstance(spec.vocabulary, TextVocabulary)
             if is_text and not options.needs_preset:
                 raise UnsupportedError(
                     "the file says how to split text for this model; load it without preset="

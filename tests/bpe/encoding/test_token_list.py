@@ -36,7 +36,7 @@ def _flags(token: AddedToken) -> tuple[bool, ...]:
 
 
 def recorded() -> AddedTokenList:
-    return AddedTokenList.of_records([token.record for token in ALL])
+    return AddedTokenList.of_records([token._record for token in ALL])
 
 
 @pytest.mark.parametrize("make", [recorded, lambda: AddedTokenList(ALL)])
