@@ -30,16 +30,14 @@ class ByteLevel(Block):
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
     """
 
+    changes_text = True
+
     add_prefix_space: bool = True
     trim_offsets: bool = True
     use_regex: bool = True
 
     def __post_init__(self) -> None:
         self._require_bools("add_prefix_space", "trim_offsets", "use_regex")
-
-    @property
-    def changes_text(self) -> bool:
-        return True
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if self.add_prefix_space and piece.text and not piece.text.startswith(" "):
@@ -82,6 +80,8 @@ class Metaspace(Block):
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]
     """
 
+    changes_text = True
+
     replacement: str = "▁"
     prepend_scheme: PrependScheme = "always"
     split: bool = True
@@ -92,10 +92,6 @@ class Metaspace(Block):
         if self.prepend_scheme not in get_args(PrependScheme):
             self._raise_invalid("prepend_scheme", f"one of {get_args(PrependScheme)}")
         self._require_bools("split")
-
-    @property
-    def changes_text(self) -> bool:
-        return True
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if not piece.text:

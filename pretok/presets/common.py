@@ -6,6 +6,7 @@ import json
 
 from pretok.behaviors import Behavior
 from pretok.charsets.sets import LETTER, NEWLINE, NUMBER, code_points
+from pretok.preset import Preset
 from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Contraction, Rule, Run, Spaces
 from pretok.stage import Stage
 
@@ -43,6 +44,14 @@ def stage(pattern: str, *rules: Rule) -> Stage:
 def block(huggingface: dict[str, object], *rules: Rule, behavior: Behavior = "isolated") -> Stage:
     """Return a stage that splits as a pre_tokenizer does; `huggingface` is its JSON object."""
     return Stage(rules, behavior=behavior, huggingface=json.dumps(huggingface))
+
+
+def unchecked(name: str, *stages: Stage, aliases: tuple[str, ...] = (), note: str = "") -> Preset:
+    """Return a preset of llama.cpp that was not compared with the tokenizer of the model."""
+    source = f"{UNKNOWN}; {note}" if note else UNKNOWN
+    return Preset(
+        name, aliases=aliases, engine="hf", source=source, stages=stages, exactness="unknown"
+    )
 
 
 def split(regex: str) -> dict[str, object]:

@@ -21,11 +21,11 @@ from pretok.presets.common import (
     SPACES,
     SPACES_REGEX,
     THREE_NUMBERS,
-    UNKNOWN,
     block,
     names,
     split,
     stage,
+    unchecked,
 )
 from pretok.presets.gpt2 import EACH_DIGIT
 from pretok.rules import ALL, ALL_BUT_LAST, END_OF_TEXT, Groups, Rule, Run, Spaces
@@ -99,24 +99,19 @@ DEEPSEEK_LLM = Preset(
     ),
 )
 
-SPARK = Preset(
-    name="spark2_5",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(
-        THREE_NUMBERS,
-        CJK_STAGE,
-        stage(
-            rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+",
-            *_WORDS,
-            Run(PUNCTUATION | SYMBOL, lead=SPACE),
-            Run(NEWLINE, at_most=1),
-            Spaces(through=ALL_BUT_LAST),
-            Spaces(through=ALL),
-        ),
-        EACH_NUMBER,
+SPARK = unchecked(
+    "spark2_5",
+    THREE_NUMBERS,
+    CJK_STAGE,
+    stage(
+        rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+",
+        *_WORDS,
+        Run(PUNCTUATION | SYMBOL, lead=SPACE),
+        Run(NEWLINE, at_most=1),
+        Spaces(through=ALL_BUT_LAST),
+        Spaces(through=ALL),
     ),
+    EACH_NUMBER,
 )
 
 # The tokenizer.json has three Splits for digits. The first Split cuts a run of digits into parts of

@@ -22,10 +22,10 @@ from pretok.presets.common import (
     ENGLISH,
     LLAMA_CPP,
     SHORT_ENGLISH,
-    UNKNOWN,
     block,
     names,
     stage,
+    unchecked,
 )
 from pretok.rules import ALL, ALL_BUT_LAST, END_OF_TEXT, Contraction, Enclosed, Literal, Run, Spaces
 from pretok.stage import Stage
@@ -107,25 +107,20 @@ DEFAULT = Preset(
     ),
 )
 
-CHAMELEON = Preset(
-    name="chameleon",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(
-        stage("<sentinel:[0-9]+>", Enclosed("<sentinel:", code_points("0-9"), ">")),
-        stage(
-            "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
-            Enclosed("IMGIMG", code_points("A-I"), "Z", at_most=4),
-        ),
-        stage(r"([\t\n]|    |  )", Literal("\t", "\n", "    ", "  ")),
-        EACH_NUMBER,
-        stage(
-            r"[\p{P}!-/:-@\[-`{-~]",
-            Run(PUNCTUATION | ASCII_SIGNS, at_most=1),
-        ),
-        GPT2.stages[0],
+CHAMELEON = unchecked(
+    "chameleon",
+    stage("<sentinel:[0-9]+>", Enclosed("<sentinel:", code_points("0-9"), ">")),
+    stage(
+        "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+        Enclosed("IMGIMG", code_points("A-I"), "Z", at_most=4),
     ),
+    stage(r"([\t\n]|    |  )", Literal("\t", "\n", "    ", "  ")),
+    EACH_NUMBER,
+    stage(
+        r"[\p{P}!-/:-@\[-`{-~]",
+        Run(PUNCTUATION | ASCII_SIGNS, at_most=1),
+    ),
+    GPT2.stages[0],
 )
 
 CLIP = Preset(

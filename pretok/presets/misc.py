@@ -5,7 +5,7 @@ from __future__ import annotations
 from pretok.charsets.sets import DIGIT, NUMBER, SPACE, WHITE_SPACE, code_points
 from pretok.preset import Preset
 from pretok.presets.cl100k import LINES
-from pretok.presets.common import EACH_NUMBER, LLAMA_CPP, UNKNOWN, block, names, split, stage
+from pretok.presets.common import EACH_NUMBER, LLAMA_CPP, block, names, split, stage, unchecked
 from pretok.rules import Groups, Run
 
 _BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
@@ -26,22 +26,9 @@ BLOOM = Preset(
     stages=(_BLOOM,),
 )
 
-VIKING = Preset(
-    name="viking",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(_BLOOM, EACH_NUMBER),
-)
+VIKING = unchecked("viking", _BLOOM, EACH_NUMBER)
 
-GEMMA4 = Preset(
-    name="gemma4",
-    aliases=names("granite-embed-multi-311m sarvam-moe"),
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(LINES,),
-)
+GEMMA4 = unchecked("gemma4", LINES, aliases=names("granite-embed-multi-311m sarvam-moe"))
 
 WHITESPACE = Preset(
     name="whitespace",
@@ -52,19 +39,14 @@ WHITESPACE = Preset(
     rules=(Run(~WHITE_SPACE),),
 )
 
-SUPERBPE = Preset(
-    name="superbpe",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(
-        stage(r"\p{N}+", Run(NUMBER)),
-        # The pattern matches the empty text before each group of three digits, so the text after
-        # the last group stays with the last group.
-        block(
-            split(r"(?=(\d{3})+(?!\d))"),
-            Groups(DIGIT, at_least=3),
-            behavior="merged_with_next",
-        ),
+SUPERBPE = unchecked(
+    "superbpe",
+    stage(r"\p{N}+", Run(NUMBER)),
+    # The pattern matches the empty text before each group of three digits, so the text after
+    # the last group stays with the last group.
+    block(
+        split(r"(?=(\d{3})+(?!\d))"),
+        Groups(DIGIT, at_least=3),
+        behavior="merged_with_next",
     ),
 )

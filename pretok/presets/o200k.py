@@ -26,9 +26,9 @@ from pretok.presets.common import (
     LEAD_REGEX,
     SPACES,
     SPACES_REGEX,
-    UNKNOWN,
     names,
     stage,
+    unchecked,
 )
 from pretok.rules import CasedWord, Groups, Rule, Run
 from pretok.stage import Stage
@@ -115,36 +115,29 @@ TINY_AYA = Preset(
     ),
 )
 
-YOUTU = Preset(
-    name="youtu",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(
-        stage(
-            "[\uac00-\ud7a3\u3131-\u318e]+"
-            "|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
-            "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
-            Run(code_points("\uac00-\ud7a3", "\u3131-\u318e")),
-            Run(
-                code_points(
-                    *"\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c",
-                    "\u3001-\u303f",
-                    "\ufe30-\ufe4f",
-                )
-            ),
-            Run(code_points("\u3105-\u312f")),
-            Run(code_points("\u4e00-\u9fa5", "\u3040-\u309f", "\u30a0-\u30ff")),
+YOUTU = unchecked(
+    "youtu",
+    stage(
+        "[\uac00-\ud7a3\u3131-\u318e]+"
+        "|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
+        "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+        Run(code_points("\uac00-\ud7a3", "\u3131-\u318e")),
+        Run(
+            code_points(
+                *"\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c",
+                "\u3001-\u303f",
+                "\ufe30-\ufe4f",
+            )
         ),
-        _like_o200k(1, _words(), NEWLINES_SLASHES, r"[\r\n/]"),
+        Run(code_points("\u3105-\u312f")),
+        Run(code_points("\u4e00-\u9fa5", "\u3040-\u309f", "\u30a0-\u30ff")),
     ),
+    _like_o200k(1, _words(), NEWLINES_SLASHES, r"[\r\n/]"),
 )
 
-GRANITE_EMBEDDING = Preset(
-    name="granite-embed",
+GRANITE_EMBEDDING = unchecked(
+    "granite-embed",
+    _O200K,
     aliases=names("granite-embed-multi-97m"),
-    engine="hf",
-    source=UNKNOWN + "; this is o200k's split, of which llama.cpp's pattern is an approximation",
-    exactness="unknown",
-    stages=(_O200K,),
+    note="this is o200k's split, of which llama.cpp's pattern is an approximation",
 )
