@@ -149,7 +149,7 @@ private:
       const auto name = [&] {
         return "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
       };
-      const bool is_one = count_characters(piece.text) == 1;
+      const bool is_one = piece.type != PieceType::NORMAL && count_characters(piece.text) == 1;
       const bool is_byte = piece.type == PieceType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
         return malformed(name(),
@@ -215,6 +215,13 @@ private:
           order.push_back(id);
     }
     spec_.characters->decoded_only = order.size() - data.mergeable;
+    std::size_t size = 0;
+    for (const Piece &piece : file_.pieces)
+      size += piece.text.size();
+    data.bytes.reserve(size);
+    data.lengths.reserve(order.size());
+    data.ids.reserve(order.size());
+    spec_.scores.reserve(order.size());
     for (const std::uint32_t id : order) {
       const Piece &piece = file_.pieces[id];
       data.bytes.insert(data.bytes.end(), piece.text.begin(), piece.text.end());
