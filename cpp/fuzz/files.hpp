@@ -113,10 +113,15 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
     chain.normalize(text, size, normal);
     check(steps() <= (size + 1) * 256 * 16 * 16 + size * MAX_GROWTH * 3 * spec.steps.size(),
           "normalizing spells at most a page for a byte, and writes few bytes for each step");
-    const std::vector<std::size_t> sources = chain.sources(text, size);
-    check(sources.size() == normal.size(), "each byte of the normalized text has a source");
-    for (const std::size_t source : sources)
-      check(source < size, "each source is within the text");
+    std::vector<std::uint8_t> aligned;
+    Origins origins;
+    chain.align(text, size, aligned, origins);
+    check(aligned == normal && origins.size() == normal.size(),
+          "each byte of the normalized text has an origin");
+    for (const std::int64_t origin : origins)
+      check(origin == NO_ORIGIN || origin == SAME_ORIGIN ||
+                (origin >= 0 && static_cast<std::size_t>(origin) < size),
+            "each origin is within the text");
     std::size_t total = 0;
     if (chain.has_metaspace())
       chain.apply_metaspace(

@@ -1,14 +1,17 @@
 #include "core/encode/tokenizer.hpp"
 
 #include "core/base/sizes.hpp"
-#include "core/encode/nfc_source.hpp"
-
 #include "core/unicode/word_characters.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace pretok {
+
+static void append_id(std::uint32_t id, IdBuffer &ids) {
+  *ids.room(1) = id;
+  ids.add(1);
+}
 
 static std::unique_ptr<const NormalizerChain> make_nfc_chain() {
   return std::make_unique<NormalizerChain>(std::vector{NORMALIZER_TYPES.make("NFC")},
@@ -47,91 +50,79 @@ const AddedToken &Tokenizer::original(const AddedToken &refused) const {
   return found != parts_.added.end() ? *found : refused;
 }
 
-template <typename OnToken, typename OnText>
-Refusal Tokenizer::for_metaspace_parts(const std::uint8_t *part, std::size_t size,
-                                       bool is_start, const std::vector<std::uint8_t> &normal,
-                                       const AddedTokens &normalized, OnToken on_token,
-                                       OnText on_text) const {
-  const AddedTokens nothing = normalized.exact(); // `normalized` has no exact tokens
-  std::vector<std::size_t> sources;
-  const auto is_first = [&](std::size_t at) {
-    if (is_start && sources.empty())
-      sources = parts_.chain->sources(part, size);
-    return is_start && sources[at] == 0;
-  };
-  return normalized.split(normal.data(), normal.size(), [&](const Segment &segment) {
-    if (segment.token != nullptr)
-      return on_token(*segment.token);
-    parts_.chain->apply_metaspace(
-        normal.data() + segment.start, segment.end - segment.start,
-        [&](std::size_t at) { return is_first(segment.start + at); },
-        [&](const std::uint8_t *text, std::size_t text_size, std::size_t, std::size_t) {
-          on_text(text, text_size, nothing);
-        });
-  });
-}
-
-template <typename OnToken, typename OnText>
-Refusal Tokenizer::for_normalized_parts(const std::uint8_t *text, std::size_t size,
-                                        const AddedTokenPhases &added, OnToken on_token,
-                                        OnText on_text) const {
-  std::vector<std::uint8_t> normalized;
-  Refusal refusal;
-  const Refusal exact_refusal = added.exact.split(text, size, [&](const Segment &segment) {
-    if (refusal.token != nullptr)
-      return;
-    if (segment.token != nullptr)
-      return on_token(*segment.token);
-    const std::uint8_t *const part = text + segment.start;
-    const std::size_t part_size = segment.end - segment.start;
-    normalized.clear();
-    if (parts_.sentencepiece)
-      parts_.sentencepiece->normalize(part, part_size, normalized);
-    else if (parts_.chain != nullptr)
-      parts_.chain->normalize(part, part_size, normalized);
-    else
-      to_nfc(part, part_size, normalized);
-    if (normalized.empty())
-      return;
-    refusal = parts_.chain != nullptr && parts_.chain->has_metaspace()
-                  ? for_metaspace_parts(part, part_size, segment.start == 0, normalized,
-                                        added.normalized, on_token, on_text)
-                  : on_text(normalized.data(), normalized.size(), added.normalized);
-    // SentencePiece finds no special tokens in normalized text.
-    if (refusal.token != nullptr)
-      refusal.position =
-          segment.start + (parts_.chain != nullptr
-                               ? parts_.chain->sources(part, part_size)[refusal.position]
-                               : find_nfc_source(part, part_size, refusal.position).position);
-  });
-  // A refused token in a part comes before the refused exact token, at which `split` stops, so
-  // it is the first of the two.
-  return refusal.token != nullptr ? refusal : exact_refusal;
+Refusal Tokenizer::visit_parts(const std::uint8_t *text, std::size_t size,
+                               const AddedTokenPhases &added, bool has_sources,
+                               const NormalizedParts::OnToken &on_token,
+                               const NormalizedParts::OnText &on_text) const {
+  const NormalizerChain *chain = parts_.nfc ? nfc_chain_.get() : parts_.chain.get();
+  return NormalizedParts(parts_.sentencepiece ? &*parts_.sentencepiece : nullptr, chain, added,
+                         has_sources, on_token, on_text)
+      .visit(text, size);
 }
 
 Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
                                 const AddedTokenPhases &added, PreTokenCache &cache,
                                 IdBuffer &ids) const {
-  const auto append_token = [&](const AddedToken &token) {
-    *ids.room(1) = token.id;
-    ids.add(1);
-  };
-  const auto encode_part = [&](const std::uint8_t *part, std::size_t part_size,
-                               const AddedTokens &tokens) {
-    return encoder_.encode(part, part_size, tokens, cache, ids);
-  };
-  return for_normalized_parts(text, size, added, append_token, encode_part);
+  return visit_parts(
+      text, size, added, false,
+      [&](const AddedToken &token, NormalizedParts::Source) { append_id(token.id, ids); },
+      [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+          const NormalizedParts::Source *) {
+        return encoder_.encode(part, part_size, tokens, cache, ids);
+      });
 }
 
 Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
                                const AddedTokenPhases &added, PreTokenCache &cache,
                                std::size_t &result) const {
-  const auto count_token = [&](const AddedToken &) { ++result; };
-  const auto count_part = [&](const std::uint8_t *part, std::size_t part_size,
-                              const AddedTokens &tokens) {
-    return encoder_.count(part, part_size, tokens, cache, result);
+  return visit_parts(
+      text, size, added, false, [&](const AddedToken &, NormalizedParts::Source) { ++result; },
+      [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+          const NormalizedParts::Source *) {
+        return encoder_.count(part, part_size, tokens, cache, result);
+      });
+}
+
+Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
+                                           const AddedTokenPhases &added, PreTokenCache &cache,
+                                           IdBuffer &ids, Spans &spans) const {
+  const auto add_token = [&](const AddedToken &token, NormalizedParts::Source source) {
+    append_id(token.id, ids);
+    spans.starts.push_back(source.start);
+    spans.ends.push_back(source.end);
   };
-  return for_normalized_parts(text, size, added, count_token, count_part);
+  const auto add_text = [&](const std::uint8_t *part, std::size_t part_size,
+                            const AddedTokens &tokens, const NormalizedParts::Source *sources) {
+    const std::size_t last = part_size - 1;
+    std::size_t next = spans.starts.size();
+    const Refusal refusal = encode_plain_spans(part, part_size, tokens, cache, ids, spans);
+    // A token that is only a prefix may have an empty span at either end of the part.
+    for (; next < spans.starts.size(); ++next) {
+      std::int64_t &start = spans.starts[next];
+      std::int64_t &end = spans.ends[next];
+      start = sources[std::min(static_cast<std::size_t>(start), last)].start;
+      end = std::max(start,
+                     sources[static_cast<std::size_t>(std::max<std::int64_t>(end, 1)) - 1].end);
+    }
+    return refusal;
+  };
+  return visit_parts(text, size, added, true, add_token, add_text);
+}
+
+Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size,
+                                      const AddedTokens &added, PreTokenCache &cache,
+                                      IdBuffer &ids, Spans &spans, Encoder::Part which) const {
+  std::size_t next = spans.starts.size();
+  const Refusal refusal =
+      encoder_.encode_spans(text, size, added, cache, ids, spans.starts, spans.ends, which);
+  // A token of the prefix alone gets the next byte, as in Hugging Face's tokenizers. If spaces
+  // stand for marks, TextSpaces::prefix_has_span has decided.
+  const TextSpaces &spaces = parts_.spaces;
+  if (spaces.prefix != TextSpaces::Prefix::NONE && !spaces.are_marks)
+    for (; next < spans.starts.size(); ++next)
+      if (spans.starts[next] == spans.ends[next])
+        ++spans.ends[next];
+  return refusal;
 }
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {

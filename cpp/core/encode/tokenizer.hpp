@@ -19,6 +19,7 @@
 #include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
+#include "core/encode/normalized_parts.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/split/named_pre_tokenizer.hpp"
@@ -35,19 +36,6 @@ namespace pretok {
 
 // Step 1. Says how Tokenizer normalizes text.
 enum class Normalizer { NONE, NFC, SENTENCEPIECE, CHAIN };
-
-// Step 2. The added tokens that a call searches for. `exact` tokens are found before step 1, so
-// normalizing never changes them. `normalized` tokens have AddedToken::normalized, and are
-// found after step 1. If step 1 does not change a text, one search for `all` finds tokens of
-// both kinds.
-struct AddedTokenPhases {
-  explicit AddedTokenPhases(const AddedTokens &tokens)
-      : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
-
-  AddedTokens all;
-  AddedTokens exact;
-  AddedTokens normalized;
-};
 
 // Step 6. Ids that a model expects around a text, such as its BOS and EOS tokens.
 struct Template {
@@ -129,7 +117,11 @@ public:
   // step 1.
   Refusal encode_spans(const std::uint8_t *text, std::size_t size,
                        const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
-                       Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const;
+                       Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const {
+    return is_normalized(text, size)
+               ? encode_plain_spans(text, size, added.all, cache, ids, spans, which)
+               : encode_parts_with_spans(text, size, added, cache, ids, spans);
+  }
 
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
@@ -171,48 +163,29 @@ public:
   }
 
 private:
-  class SpanEncoder;
-
   // Like encode_spans, for a text that needs no step 1.
   Refusal encode_plain_spans(const std::uint8_t *text, std::size_t size,
                              const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                              Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const;
-  // Returns the chain that aligns text in encode_spans; nullptr for SentencePiece.
-  const NormalizerChain *aligning_chain() const {
-    return parts_.chain != nullptr ? parts_.chain.get() : nfc_chain_.get();
-  }
-
-  // Like `encode` and `count`, for a text that step 1 changes. Exact added tokens divide the
-  // text into parts. Each part is normalized, and passes through steps 2 to 5 by itself.
+  // For a text that step 1 changes. Each normalized part passes through steps 2 to 5 by itself.
+  // NormalizedParts explains the parameters.
+  Refusal visit_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                      bool has_sources, const NormalizedParts::OnToken &on_token,
+                      const NormalizedParts::OnText &on_text) const;
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
                        const AddedTokenPhases &added, PreTokenCache &cache,
                        IdBuffer &ids) const;
   Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                       PreTokenCache &cache, std::size_t &result) const;
-
-  // Calls on_token(token) for each added token that is found before the last step of
-  // normalizing. Calls on_text(data, size, added) for each normalized part between these
-  // tokens; `added` are the tokens to search for in it. on_text returns a Refusal. After a
-  // refused token, no more calls follow, and its Refusal is returned with the position in
-  // `text`.
-  template <typename OnToken, typename OnText>
-  Refusal for_normalized_parts(const std::uint8_t *text, std::size_t size,
-                               const AddedTokenPhases &added, OnToken on_token,
-                               OnText on_text) const;
-  // Does this for a part between exact added tokens, if a Metaspace is the last step. `normal`
-  // is the part, normalized by all other steps. `is_start` says whether the part is the start
-  // of the text.
-  template <typename OnToken, typename OnText>
-  Refusal for_metaspace_parts(const std::uint8_t *part, std::size_t size, bool is_start,
-                              const std::vector<std::uint8_t> &normal,
-                              const AddedTokens &normalized, OnToken on_token,
-                              OnText on_text) const;
+  Refusal encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
+                                  const AddedTokenPhases &added, PreTokenCache &cache,
+                                  IdBuffer &ids, Spans &spans) const;
 
   static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 
   const TokenizerParts parts_;
   const Normalizer normalizer_;
-  const std::unique_ptr<const NormalizerChain> nfc_chain_; // aligns NFC; only if parts_.nfc
+  const std::unique_ptr<const NormalizerChain> nfc_chain_; // only if parts_.nfc
   const Encoder encoder_;                                  // refers to parts_
   const bool lacks_bytes_;
 };

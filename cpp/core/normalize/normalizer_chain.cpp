@@ -108,19 +108,6 @@ void NormalizerChain::align(const std::uint8_t *data, std::size_t size,
   run(data, size, result);
 }
 
-std::vector<std::size_t> NormalizerChain::sources(const std::uint8_t *data,
-                                                  std::size_t size) const {
-  std::vector<std::uint8_t> normal;
-  Origins origins;
-  align(data, size, normal, origins);
-  std::vector<std::size_t> sources;
-  for (const std::int64_t origin : origins)
-    sources.push_back(origin == SAME_ORIGIN
-                          ? sources.back()
-                          : static_cast<std::size_t>(std::max<std::int64_t>(origin, 0)));
-  return sources;
-}
-
 std::string NormalizerChain::normalized(const std::string &text) const {
   std::vector<std::uint8_t> normal;
   normalize(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);

@@ -38,8 +38,6 @@ public:
   // Does the same, and sets `origins` to the origins of the bytes.
   void align(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to,
              Origins &origins) const;
-  // Returns the origins, with 0 in place of NO_ORIGIN.
-  std::vector<std::size_t> sources(const std::uint8_t *data, std::size_t size) const;
 
   bool has_metaspace() const { return metaspace_.has_value(); }
   // Calls emit(changed, changed_size, start, end) for each piece data[start..end) of a
@@ -51,6 +49,8 @@ public:
   void apply_metaspace(const std::uint8_t *data, std::size_t size, const IsFirst &is_first,
                        const OnText &emit) const;
 
+  // Returns whether Metaspace may call is_first.
+  bool prepends_only_first() const { return metaspace_->prepend == PrependScheme::FIRST; }
   // Returns the number of bytes that Metaspace makes of a space.
   std::size_t mark_size() const { return metaspace_->replacement.size(); }
 

@@ -1,0 +1,128 @@
+#include "core/encode/normalized_parts.hpp"
+
+#include "core/unicode/utf8.hpp"
+
+namespace pretok {
+namespace {
+
+NormalizedParts::Source source_of(std::size_t start, std::size_t end) {
+  return {static_cast<std::int64_t>(start), static_cast<std::int64_t>(end)};
+}
+
+} // namespace
+
+Refusal NormalizedParts::visit(const std::uint8_t *text, std::size_t size) {
+  Refusal refusal;
+  const Refusal exact_refusal = added_.exact.split(text, size, [&](const Segment &segment) {
+    if (refusal.token != nullptr)
+      return;
+    if (segment.token != nullptr)
+      on_token_(*segment.token, source_of(segment.start, segment.end));
+    else
+      refusal = visit_part(text + segment.start, segment.end - segment.start, segment.start);
+  });
+  // A refused token in a part comes before the refused exact token, at which `split` stops.
+  return refusal.token != nullptr ? refusal : exact_refusal;
+}
+
+Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
+                                    std::size_t start) {
+  const bool has_metaspace = chain_ != nullptr && chain_->has_metaspace();
+  if (has_sources_ || (has_metaspace && start == 0 && chain_->prepends_only_first()))
+    align(part, size, start);
+  else
+    normalize(part, size);
+  if (normal_.empty())
+    return {};
+  Refusal refusal = has_metaspace ? visit_metaspace_parts(start == 0)
+                                  : on_text_(normal_.data(), normal_.size(), added_.normalized,
+                                             has_sources_ ? sources_.data() : nullptr);
+  if (refusal.token == nullptr)
+    return refusal;
+  if (sources_.empty())
+    align(part, size, start);
+  refusal.position = static_cast<std::size_t>(sources_[refusal.position].start);
+  return refusal;
+}
+
+Refusal NormalizedParts::visit_metaspace_parts(bool is_start) {
+  const AddedTokens nothing = added_.normalized.exact(); // has no exact tokens
+  return added_.normalized.split(normal_.data(), normal_.size(), [&](const Segment &segment) {
+    if (segment.token != nullptr)
+      return on_token_(*segment.token, sources_.empty()
+                                           ? Source{}
+                                           : Source{sources_[segment.start].start,
+                                                    sources_[segment.end - 1].end});
+    chain_->apply_metaspace(
+        normal_.data() + segment.start, segment.end - segment.start,
+        [&](std::size_t at) { return is_start && sources_[segment.start + at].start == 0; },
+        [&](const std::uint8_t *changed, std::size_t size, std::size_t piece,
+            std::size_t piece_end) {
+          visit_piece(changed, size, segment.start + piece, segment.start + piece_end, nothing);
+        });
+  });
+}
+
+void NormalizedParts::visit_piece(const std::uint8_t *changed, std::size_t size,
+                                  std::size_t start, std::size_t end,
+                                  const AddedTokens &added) {
+  std::vector<Source> sources;
+  if (has_sources_) {
+    const std::size_t mark = chain_->mark_size();
+    for (std::size_t at = start; at < end; ++at)
+      sources.insert(sources.end(), normal_[at] == ' ' ? mark : 1, sources_[at]);
+    // A prefix has the source of the first character.
+    sources.insert(sources.begin(), size - sources.size(), sources_[start]);
+  }
+  on_text_(changed, size, added, has_sources_ ? sources.data() : nullptr);
+}
+
+void NormalizedParts::normalize(const std::uint8_t *part, std::size_t size) {
+  normal_.clear();
+  sources_.clear();
+  if (sentencepiece_ != nullptr)
+    sentencepiece_->normalize(part, size, normal_);
+  else
+    chain_->normalize(part, size, normal_);
+}
+
+void NormalizedParts::align(const std::uint8_t *part, std::size_t size, std::size_t start) {
+  normal_.clear();
+  sources_.clear();
+  if (sentencepiece_ != nullptr)
+    return align_sentencepiece(part, size, start);
+  Origins origins;
+  chain_->align(part, size, normal_, origins);
+  sources_.reserve(origins.size());
+  for (const std::int64_t origin : origins) {
+    const auto first = static_cast<std::size_t>(origin);
+    if (origin == SAME_ORIGIN)
+      sources_.push_back(sources_.back());
+    else if (origin == NO_ORIGIN)
+      sources_.push_back(source_of(start, start));
+    else
+      sources_.push_back(source_of(
+          start + first, start + first + decode_utf8(part + first, size - first).width));
+  }
+}
+
+// The origins of SentencePiece count characters. A source ends where the next one begins.
+void NormalizedParts::align_sentencepiece(const std::uint8_t *part, std::size_t size,
+                                          std::size_t start) {
+  std::vector<std::int64_t> origins;
+  sentencepiece_->align(part, size, normal_, origins);
+  std::vector<std::size_t> places; // of the characters, and the end
+  for (std::size_t at = 0; at < size; at += decode_utf8(part + at, size - at).width)
+    places.push_back(start + at);
+  places.push_back(start + size);
+  std::size_t character = 0;
+  for (std::size_t at = 0; at < normal_.size(); ++character) {
+    const std::size_t width = decode_utf8(normal_.data() + at, normal_.size() - at).width;
+    sources_.insert(sources_.end(), width,
+                    source_of(places[static_cast<std::size_t>(origins[character])],
+                              places[static_cast<std::size_t>(origins[character + 1])]));
+    at += width;
+  }
+}
+
+} // namespace pretok
