@@ -27,7 +27,7 @@ bool looks_like_fallback(std::string_view text) {
 class CharacterChecker {
 public:
   explicit CharacterChecker(const TokenizerSpec &spec)
-      : spec_(spec), options_(*spec.characters), texts_(texts_of(spec)) {}
+      : spec_(spec), options_(*spec.characters) {}
 
   // Returns what problem_of_characters returns: a problem such as "has ids that are too large",
   // or "" if there is none. The caller puts a subject, such as "the file", before it.
@@ -46,12 +46,14 @@ private:
     const VocabularyData &data = spec_.vocabulary;
     bool has_unknown = options_.unknown_id == NO_ID;
     std::size_t fallback = 0;
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
-      const std::string_view text = texts_[i];
-      if (!is_utf8(text))
+    const std::vector<std::string_view> texts = texts_of(spec_);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string_view text = texts[i];
+      if (i >= data.mergeable && !is_utf8(text))
         return "has a token that is not UTF-8";
-      const bool is_fallback = fallback_byte(text).has_value();
-      if (looks_like_fallback(text) && !is_fallback)
+      const bool is_similar = looks_like_fallback(text);
+      const bool is_fallback = is_similar && fallback_byte(text);
+      if (is_similar && !is_fallback)
         return "has the token " + quote(text) +
                ", which some decoders take for a fallback token";
       const bool is_unknown = data.ids[i] == options_.unknown_id;
@@ -59,7 +61,8 @@ private:
       if (is_fallback && !options_.has_fallback)
         return "has the token " + quote(text) + ", which looks like a fallback token";
       has_unknown = has_unknown || is_unknown;
-      is_unmerged_[data.ids[i]] = is_fallback || is_unknown;
+      if (is_fallback || is_unknown)
+        is_unmerged_[data.ids[i]] = true;
       if (is_unknown && is_fallback)
         return "has the unknown token " + quote(text) + ", which is a fallback token";
     }
@@ -109,7 +112,6 @@ private:
 
   const TokenizerSpec &spec_;
   const CharacterSpec &options_;
-  const std::vector<std::string_view> texts_;
   // By id: true for fallback tokens and the unknown token, which must not occur in merges.
   std::vector<bool> is_unmerged_;
 };

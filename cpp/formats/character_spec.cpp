@@ -32,9 +32,12 @@ bool is_plain(const AddedToken &token) {
 }
 
 bool has_mark(const TokenizerSpec &spec) {
-  const std::vector<std::string_view> texts = texts_of(spec);
-  const auto end = texts.begin() + static_cast<std::ptrdiff_t>(spec.vocabulary.mergeable);
-  return std::find(texts.begin(), end, SPACE_MARK) != end;
+  const VocabularyData &data = spec.vocabulary;
+  const auto *at = reinterpret_cast<const char *>(data.bytes.data());
+  for (std::size_t i = 0; i < data.mergeable; at += data.lengths[i++])
+    if (std::string_view(at, data.lengths[i]) == SPACE_MARK)
+      return true;
+  return false;
 }
 
 std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap,

@@ -57,7 +57,8 @@ SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,
                                         std::vector<std::string> symbols);
 
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
-// are too large". Returns "" if there is none. No two tokens may have the same text.
+// are too large". Returns "" if there is none. No two tokens may have the same text,
+// and the mergeable tokens must be UTF-8.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
 // Returns the model of `spec`, whose tokens are text. The model views spec.vocabulary. If

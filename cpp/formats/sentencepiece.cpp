@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -149,7 +150,12 @@ private:
       const auto name = [&] {
         return "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
       };
-      const bool is_one = piece.type != PieceType::NORMAL && count_characters(piece.text) == 1;
+      if (piece.type == PieceType::NORMAL) {
+        if (piece.score != piece.score)
+          return malformed(name(), " has the score NaN; expected a number");
+        continue;
+      }
+      const bool is_one = count_characters(piece.text) == 1;
       const bool is_byte = piece.type == PieceType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
         return malformed(name(),
@@ -164,8 +170,6 @@ private:
       if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
         return unsupported(name(), " is a user-defined symbol of more than ", MAX_SYMBOL,
                            " characters");
-      if (piece.type == PieceType::NORMAL && piece.score != piece.score)
-        return malformed(name(), " has the score NaN; expected a number");
       unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
       fallback += is_byte ? 1 : 0;
     }
@@ -206,44 +210,47 @@ private:
 
   void list_tokens() {
     VocabularyData &data = spec_.vocabulary;
-    // Merging makes no UNUSED piece, not even of a single character. So these come last.
-    std::vector<std::uint32_t> order;
-    for (const bool is_unused : {false, true}) {
-      data.mergeable = is_unused ? order.size() : 0;
-      for (std::uint32_t id = 0; id < file_.pieces.size(); ++id)
-        if ((file_.pieces[id].type == PieceType::UNUSED) == is_unused)
-          order.push_back(id);
-    }
-    spec_.characters->decoded_only = order.size() - data.mergeable;
     std::size_t size = 0;
     for (const Piece &piece : file_.pieces)
       size += piece.text.size();
-    data.bytes.reserve(size);
-    data.lengths.reserve(order.size());
-    data.ids.reserve(order.size());
-    spec_.scores.reserve(order.size());
-    for (const std::uint32_t id : order) {
-      const Piece &piece = file_.pieces[id];
-      data.bytes.insert(data.bytes.end(), piece.text.begin(), piece.text.end());
-      data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
-      data.ids.push_back(id);
-      if (piece.type == PieceType::UNKNOWN)
-        spec_.characters->unknown_id = id;
-      const bool is_normal = piece.type == PieceType::NORMAL;
-      spec_.scores.push_back(is_normal ? piece.score : NAN);
-      if (!is_normal && piece.type != PieceType::BYTE && piece.type != PieceType::UNUSED) {
-        AddedToken token;
-        token.content = piece.text;
-        token.id = id;
-        token.normalized = piece.type == PieceType::USER_DEFINED;
-        spec_.added.push_back(std::move(token));
-        spec_.added_special.push_back(piece.type != PieceType::USER_DEFINED);
+    data.bytes.resize(size);
+    data.lengths.reserve(file_.pieces.size());
+    data.ids.reserve(file_.pieces.size());
+    spec_.scores.reserve(file_.pieces.size());
+    std::uint8_t *end = data.bytes.data();
+    // Merging makes no UNUSED piece, not even of a single character. So these come last.
+    for (const bool is_unused : {false, true}) {
+      data.mergeable = data.ids.size();
+      for (std::uint32_t id = 0; id < file_.pieces.size(); ++id) {
+        const Piece &piece = file_.pieces[id];
+        if ((piece.type == PieceType::UNUSED) != is_unused)
+          continue;
+        std::memcpy(end, piece.text.data(), piece.text.size());
+        end += piece.text.size();
+        data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
+        data.ids.push_back(id);
+        const bool is_normal = piece.type == PieceType::NORMAL;
+        spec_.scores.push_back(is_normal ? piece.score : NAN);
+        if (!is_normal && piece.type != PieceType::BYTE && !is_unused)
+          add_token(id, piece);
       }
     }
+    spec_.characters->decoded_only = data.ids.size() - data.mergeable;
     // Every other piece is mergeable, so TextTokens, the decoder of these models, decodes it
     // like a piece even if it is an added token too. build_characters ignores the pieces that
     // merging cannot make.
     data.from_ranks = data.ignore_merges = false;
+  }
+
+  void add_token(std::uint32_t id, const Piece &piece) {
+    if (piece.type == PieceType::UNKNOWN)
+      spec_.characters->unknown_id = id;
+    AddedToken token;
+    token.content = piece.text;
+    token.id = id;
+    token.normalized = piece.type == PieceType::USER_DEFINED;
+    spec_.added_special.push_back(!token.normalized);
+    spec_.added.push_back(std::move(token));
   }
 
   TokenizerSpec &spec_;
