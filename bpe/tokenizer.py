@@ -81,7 +81,7 @@ class Tokenizer(TokenizerBatches):
     0.25 MB more. `trim` frees the caches. The properties explain the other arguments.
     """
 
-    # C++ reads the attributes that `fast_call` names faster from slots than from `__dict__`.
+    # C++ reads slots faster than `__dict__`. These are the attributes that `fast_call` names.
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -273,9 +273,8 @@ class Tokenizer(TokenizerBatches):
     def _encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
         """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
 
-        The ids of all parts, one after the other, are the ids of the text, if each cut is the
-        result of `_safe_cut` with `in_parts` for the text from the previous cut on. Raises the
-        errors of `encode`.
+        The ids of all parts, one after the other, are the ids of the text, if `_safe_cut` with
+        `in_parts` finds each cut in the text after the previous cut. Raises the errors of `encode`.
         """
         return self._pipeline.encode_part(text, special, is_first)
 

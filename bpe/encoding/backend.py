@@ -17,11 +17,11 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
-    They are PythonBackend, and _core.Tokenizer in C++, which may also normalize text. Only
-    `spans_of_normalized` and `encode_later` never normalize.
-    In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
-    U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
-    `threads` bounds the number of threads; 0 lets the backend choose.
+    They are PythonBackend, and _core.Tokenizer in C++. The methods of _core.Tokenizer also
+    normalize text, except `spans_of_normalized` and `encode_later`. In a str, a surrogate pair
+    counts as the character that it encodes, and a lone surrogate as U+FFFD. `added` comes from
+    `make_added`. The position of a SpecialTokenError is in bytes. `threads` bounds the number of
+    threads; 0 lets the backend choose.
     """
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -58,7 +58,7 @@ class Backend(Protocol):
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the half-open span of each id in bytes of UTF-8.
+        """Return the ids, and the start and the end of each id in bytes of UTF-8.
 
         A token of an added space alone gets the first byte after the space, as in Hugging Face's
         tokenizers.
@@ -76,7 +76,7 @@ class Backend(Protocol):
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
-        safe offset. If `later` is true, `encode_later` encodes the part after the cut.
+        safe offset. Pass later=True if you encode the part after the cut with `encode_later`.
         """
         ...
 
@@ -116,10 +116,10 @@ class Backend(Protocol):
         ...
 
     def all_take_fast_path(self, texts: list[Any], only_str: bool, only_ascii: bool) -> bool:
-        """Return True only if `encode_batch` can take `texts` unchecked.
+        """Return True only if `encode_batch` can take `texts` without checking them.
 
-        The result is False if a text is neither str nor bytes. It is also False if `only_str` and a
-        text is bytes, or if `only_ascii` and a text is not ASCII.
+        The result is False if a text is neither str nor bytes. It is also False if `only_str` is
+        true and a text is bytes, or if `only_ascii` is true and a text is not ASCII.
         """
         ...
 

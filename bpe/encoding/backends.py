@@ -48,7 +48,9 @@ def make_backend(
     backend hold at most `cache_limit` bytes.
     """
     if spec is not None and isinstance(pre_tokenizer, PreTokenizer):
-        is_deferred, vocabulary._is_fresh = vocabulary._is_fresh, False
+        # Only the first tokenizer of a file waits for its first text to make the merge tables.
+        is_deferred = vocabulary._is_fresh
+        vocabulary._is_fresh = False
         return native_backend(spec, pre_tokenizer, cache_limit, is_deferred)
     spans_in = trim_merger = None
     if isinstance(vocabulary, AnyCharacterVocabulary):
@@ -151,7 +153,7 @@ def _records(vocabulary: Vocabulary, added: AddedTokenList) -> list[Record]:
 
 
 def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSearch:
-    """Return the search for `tokens`, of the type that the methods of `backend` take."""
+    """Return an object that searches for `tokens`, of the type that `backend` takes."""
     listed = AddedTokenList.of(tokens)
     words = word_ranges() if any(record[-1] for record in listed.records) else ()
     if isinstance(backend, PythonBackend):
