@@ -57,6 +57,10 @@ class FileSpec:
     def _others(self) -> TokenizerSpec:
         return self._read(self.vocabulary)
 
+    def read_all(self) -> None:
+        """Read all parts now, with the errors of the reader in Python."""
+        _ = self._others
+
     @once
     def vocabulary(self) -> Vocabulary:
         """The tokens and merges."""

@@ -76,11 +76,15 @@ class HuggingFaceFormat(Format):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         native = source.native
         spec = None if native is None or source.config is not None else native.spec()
-        if native is not None and spec is not None and not spec.fields()["ignored_ids"]:
-            added = AddedTokenList.of_records(spec.fields()["added"])
+        fields = {} if spec is None else spec.fields()
+        if native is not None and spec is not None and not fields["ignored_ids"]:
+            added = AddedTokenList.of_records(fields["added"])
             others = partial(_read_others, native.rest(), source.path, added, options.needs_preset)
-            if spec.is_text or spec.fields()["preset"]:
-                return FileSpec(spec, others)
+            if spec.is_text or fields["preset"]:
+                result = FileSpec(spec, others)
+                if fields["truncation"] or fields["padding"]:
+                    result.read_all()  # C++ does not check them
+                return result
             return others(vocabulary_of(spec, added.special_ids))
         assert source.json is not None, "`detects` has checked it"
         listed: tuple[AddedToken, ...] = ()
