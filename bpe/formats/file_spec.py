@@ -43,23 +43,24 @@ class FileSpec:
     """The parts of a TokenizerSpec, each made when it is first read.
 
     C++ makes the tokenizer of `native`, and needs none of these parts. `read` is the reader in
-    Python, which gives the parts that C++ does not give: the normalizer, the decoder and the split.
+    Python. It takes the FileSpec, and returns the parts that C++ does not give: the normalizer, the
+    decoder and the split.
     """
 
     notes: tuple[str, ...] = ()
 
-    def __init__(self, native: _core.Spec, read: Callable[[Vocabulary], TokenizerSpec]) -> None:
+    def __init__(self, native: _core.Spec, read: Callable[[FileSpec], TokenizerSpec]) -> None:
         self.native = native
+        self.fields = native.fields()
         self._read = read
-        self._fields = native.fields()
 
     @once
     def _others(self) -> TokenizerSpec:
-        return self._read(self.vocabulary)
+        return self._read(self)
 
-    def read_all(self) -> None:
-        """Read all parts now, with the errors of the reader in Python."""
-        _ = self._others
+    def read_all(self) -> TokenizerSpec:
+        """Return all parts, with the errors of the reader in Python."""
+        return self._others
 
     @once
     def vocabulary(self) -> Vocabulary:
@@ -69,23 +70,23 @@ class FileSpec:
     @once
     def added_tokens(self) -> AddedTokenList:
         """The added tokens, in the order of the file."""
-        return AddedTokenList.of_records(self._fields["added"])
+        return AddedTokenList.of_records(self.fields["added"])
 
     @property
     def add_prefix_space(self) -> bool:
         """See Tokenizer.add_prefix_space, as the other properties."""
-        value: bool = self._fields["add_prefix_space"]
+        value: bool = self.fields["add_prefix_space"]
         return value
 
     @property
     def template(self) -> Template:
         """The ids around a text."""
-        return Template(tuple(self._fields["before"]), tuple(self._fields["after"]))
+        return Template(tuple(self.fields["before"]), tuple(self.fields["after"]))
 
     @property
     def trim_offsets(self) -> tuple[bool, ...]:
         """Says whether spans exclude white space."""
-        return tuple(self._fields["trims"])
+        return tuple(self.fields["trims"])
 
     @property
     def preset(self) -> Preset | None:

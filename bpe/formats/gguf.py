@@ -110,12 +110,14 @@ def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
         native = read_native(file)
     if native is None or native.is_text:
         return None
-    preset = native.fields()["preset"]
-    if needs_preset and not preset:
-        return None
-    return FileSpec(
-        native, lambda vocabulary: TokenizerSpec(vocabulary, find(preset) if preset else None)
-    )
+    spec = FileSpec(native, _read_others)
+    return None if needs_preset and not spec.fields["preset"] else spec
+
+
+def _read_others(spec: FileSpec) -> TokenizerSpec:
+    """Return the tokenizer of a file; C++ has read the vocabulary of `spec`."""
+    preset = spec.fields["preset"]
+    return TokenizerSpec(spec.vocabulary, find(preset) if preset else None)
 
 
 def parse(data: bytes) -> TokenizerSpec:

@@ -17,7 +17,6 @@ from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
     byte_digits,
@@ -29,7 +28,7 @@ from bpe.formats import (
     text_model,
 )
 from bpe.formats.bpe_model import ListedMerges, ListedModel, assigned_ids, build_if_bytes
-from bpe.formats.file_spec import FileSpec, vocabulary_of
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
@@ -75,17 +74,16 @@ class HuggingFaceFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec | FileSpec:
         native = source.native
-        spec = None if native is None or source.config is not None else native.spec()
-        fields = {} if spec is None else spec.fields()
-        if native is not None and spec is not None and not fields["ignored_ids"]:
-            added = AddedTokenList.of_records(fields["added"])
-            others = partial(_read_others, native.rest(), source.path, added, options.needs_preset)
-            if spec.is_text or fields["preset"]:
-                result = FileSpec(spec, others)
-                if fields["truncation"] or fields["padding"]:
-                    result.read_all()  # C++ does not check them
-                return result
-            return others(vocabulary_of(spec, added.special_ids))
+        parts = None if native is None or source.config is not None else native.spec()
+        if native is not None and parts is not None:
+            others = partial(_read_others, native.rest(), source.path, options.needs_preset)
+            spec = FileSpec(parts, others)
+            if not spec.fields["ignored_ids"]:
+                if not (parts.is_text or spec.fields["preset"]):
+                    return spec.read_all()
+                if spec.fields["truncation"] or spec.fields["padding"]:
+                    spec.read_all()  # C++ does not check them
+                return spec
         assert source.json is not None, "`detects` has checked it"
         listed: tuple[AddedToken, ...] = ()
         special: tuple[str, ...] = ()
@@ -140,16 +138,12 @@ def read(
     return replace(_with_vocabulary(file, vocabulary, added, needs_preset), notes=notes)
 
 
-def _read_others(
-    data: bytes,
-    path: Path,
-    added: AddedTokenList,
-    needs_preset: bool,
-    vocabulary: Vocabulary,
-) -> TokenizerSpec:
-    """Return the tokenizer of a file; C++ has read its vocabulary and added tokens."""
+def _read_others(data: bytes, path: Path, needs_preset: bool, spec: FileSpec) -> TokenizerSpec:
+    """Return the tokenizer of a file; C++ has read the vocabulary and added tokens of `spec`."""
     with named(path):
-        return _with_vocabulary(parse(data), vocabulary, added.tokens, needs_preset)
+        return _with_vocabulary(
+            parse(data), spec.vocabulary, spec.added_tokens.tokens, needs_preset
+        )
 
 
 def _with_vocabulary(

@@ -45,7 +45,6 @@ Equal tokenizers give equal files, and readers reject any other encoding of the 
 
 from __future__ import annotations
 
-from functools import partial
 from zlib import crc32
 
 import numpy as np
@@ -97,7 +96,9 @@ class PretokFormat(Format):
         with named(source.path):
             native = read_native(source.data)
             if native is not None:
-                spec: TokenizerSpec | FileSpec = FileSpec(native, partial(parse, source.data))
+                spec: TokenizerSpec | FileSpec = FileSpec(
+                    native, lambda file: parse(source.data, file.vocabulary)
+                )
                 is_text = native.is_text
             else:
                 spec = parse(source.data)

@@ -70,14 +70,14 @@ class ModelSpec(FileSpec):
     preset = WHOLE
 
     def __init__(self, native: _core.Spec) -> None:
-        super().__init__(native, TokenizerSpec)
+        super().__init__(native, lambda spec: TokenizerSpec(spec.vocabulary))
 
     @once
     def vocabulary(self) -> CharacterVocabulary:
         """The pieces and their scores."""
         packed = Packed(*self.native.tokens())
         tokens = dict(sorted(packed.unpacked().items()))
-        unknown, _, has_fallback, *_ = self._fields["text"]
+        unknown, _, has_fallback, *_ = self.fields["text"]
         byte_ids = None
         if has_fallback:
             ids = {token: id for id, token in tokens.items()}
@@ -90,7 +90,7 @@ class ModelSpec(FileSpec):
     @once
     def normalizer(self) -> SentencePieceNormalizer:
         """The normalizer."""
-        prefix, *_, options = self._fields["characters"]
+        prefix, *_, options = self.fields["characters"]
         if options is None:
             options = b"", prefix == "always", False, True, False
         charsmap, has_prefix, removes, escapes, is_suffix = options
@@ -100,8 +100,8 @@ class ModelSpec(FileSpec):
     @once
     def decoder(self) -> SentencePieceDecoding:
         """The rules by which ids become text."""
-        *_, strips, strips_again, surface, _ = self._fields["characters"]
-        invisible = self.added_tokens.special_ids - {self._fields["text"][0]}
+        *_, strips, strips_again, surface, _ = self.fields["characters"]
+        invisible = self.added_tokens.special_ids - {self.fields["text"][0]}
         return SentencePieceDecoding(bool(strips), strips_again, invisible, surface)
 
 
