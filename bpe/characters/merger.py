@@ -151,7 +151,7 @@ class TextMerger(PieceMerger):
 
     def __init__(self, vocabulary: TextVocabulary) -> None:
         super().__init__(vocabulary)
-        self._whole_id = vocabulary.is_whole
+        self._whole_id = vocabulary.whole_id
         self._options = vocabulary.options
         self._pieces = vocabulary.pieces
         self._fallback = vocabulary.byte_ids

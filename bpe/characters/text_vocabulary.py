@@ -30,9 +30,9 @@ class TextOptions:
     `unknown` is the token for an unknown character, which is a character without a token; None
     drops the character. If `fuses_unknown`, adjacent unknown characters become one unknown token.
     If `has_fallback`, an unknown character becomes the fallback tokens of its bytes, such as
-    <0x0A>. Characters are looked up with `prefix` before each character except the first of a
-    pre-token, and with `suffix` after the last. If `ignores_merges`, a pre-token that is a token is
-    not merged. If `byte_level`, the characters are GPT-2's, which stand for bytes.
+    <0x0A>. The lookup of a character's token puts `prefix` before each character but the first of a
+    pre-token, and `suffix` after the last. If `ignores_merges`, a pre-token that is a token is not
+    merged. If `byte_level`, the characters are GPT-2's, which stand for bytes.
     """
 
     unknown: str | None = None
@@ -133,8 +133,8 @@ class TextVocabulary(Vocabulary):
         if (options.prefix or options.suffix) and self.byte_ids:
             raise UnsupportedError(
                 "byte_fallback is set together with continuing_subword_prefix or "
-                "end_of_word_suffix, so that the bytes of these texts would become tokens of every "
-                "unknown character; bpe supports byte_fallback only without them"
+                "end_of_word_suffix, so the fallback tokens of an unknown character would include "
+                "those of the prefix or suffix; bpe supports byte_fallback only without them"
             )
 
     def _bytes_of(self, text: str) -> bytes:
@@ -185,7 +185,7 @@ class TextVocabulary(Vocabulary):
         return SPACE_MARK in self.pieces
 
     def for_spec(self) -> tuple[Packed, dict[str, Any]]:
-        """Return the tokens and the fields of pretok._core.Spec, but for `not_whole`."""
+        """Return the tokens and the fields of pretok._core.Spec, except `not_whole`."""
         options = self._options
         text = (
             None if options.unknown is None else self.unknown_id,
@@ -243,7 +243,7 @@ class TextVocabulary(Vocabulary):
         """The merges in order of rank."""
         merges = self._merges
         if merges is None:
-            assert self._merge_rows is not None, "one of both is set"
+            assert self._merge_rows is not None, "one of the two is set"
             merges = self._merges = tuple(map(tuple, self._merge_rows.tolist()))
         return merges
 
@@ -271,7 +271,7 @@ class TextVocabulary(Vocabulary):
     def why_not_native(self) -> str:
         """Why C++ cannot merge these tokens, or "".
 
-        C++ makes at most one first symbol of each byte of a text.
+        C++ makes at most one first symbol for each byte of a text.
         """
         if self._options.byte_level and self.byte_ids:
             return "byte_fallback is set together with a ByteLevel pre_tokenizer"
@@ -306,7 +306,7 @@ class TextVocabulary(Vocabulary):
                 return "the ids are too large"
         return ""
 
-    def is_whole(self, text: str) -> int | None:
+    def whole_id(self, text: str) -> int | None:
         """Return the id of the token `text` if a pre-token `text` is not merged; else None."""
         if not self._options.ignores_merges:
             return None

@@ -39,7 +39,7 @@ ON_BINARY = {"--binary": "Accept any bytes in --on, not only UTF-8 text."}
 
 
 def special_options(default: str) -> Callable[[Any], Any]:
-    """Return the options for special tokens; `default` is that of --special."""
+    """Return the options for special tokens; `default` is the default of --special."""
     helps = {
         "--special": "Special tokens in the text: an error, ordinary text, or their ids.  "
         f"[default: {default}]",
@@ -69,7 +69,7 @@ vocabulary_options = options(vocabulary_option, options_of(SPLIT, load))
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Report the errors of bpe with the names of options."""
+    """Convert errors of bpe to errors of click, whose messages name options, not parameters."""
     try:
         yield
     except (UnknownPresetError, BrokenPipeError):

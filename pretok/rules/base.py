@@ -63,9 +63,9 @@ class Rule:
     def look_ahead(self) -> int:
         """Maximum code points that the rule reads at one position but does not match.
 
-        The value is 1 or more. A run counts as 1 if the rule scans the run once for all positions
-        in the run. MAX_LOOK_AHEAD bounds the sum of `look_ahead` over the rules of all stages. So
-        the time per code point of a text is bounded too.
+        The value is 1 or more. A run of any length counts as 1 if the rule scans it only once, not
+        once for each position in it. MAX_LOOK_AHEAD bounds the sum of `look_ahead` over the rules
+        of all stages. So the time per code point of a text is bounded too.
         """
         return 1
 

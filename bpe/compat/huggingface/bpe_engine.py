@@ -33,7 +33,8 @@ class BpeEngine:
 
     A row has the ids of one sequence, a text or a list of words. The template of the post-processor
     puts special tokens around one or two sequences. The template is simple if its form for one
-    sequence has the sequence exactly once.
+    sequence has the sequence exactly once. A window has the parts of rows that are left after
+    truncation, and the special tokens around them.
     """
 
     def __init__(
@@ -43,10 +44,10 @@ class BpeEngine:
         decoding: Decoding,
         words: Collection[str] = (),
     ) -> None:
-        """`parts` are those of `tokenizer`.
+        """`parts` are the parts of `tokenizer`.
 
-        `words` are the special tokens that the model makes of a pre-token with their text. bpe does
-        not do so if special tokens are treated as text.
+        `words` are special tokens. If special tokens are treated as text, the real tokenizer still
+        encodes a pre-token that equals one of them as its id (`ignore_merges`). bpe does not.
         """
         self._tokenizer = tokenizer
         self.parts = parts
@@ -106,9 +107,7 @@ class BpeEngine:
         if self._words and treatment == "text":
             for text in texts:
                 if any(word in text for word in self._words):
-                    raise CallFallbackError(
-                        "a special token that is ordinary text and a whole word"
-                    )
+                    raise CallFallbackError("a special token as ordinary text, with ignore_merges")
 
     def _encoded(
         self,
@@ -155,7 +154,7 @@ class BpeEngine:
         return ids, spans
 
     def arrays(self, texts: list[str], treatment: Treatment) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and where those of each text begin, as arrays."""
+        """Return the ids of all texts as one array, and the index where each text's ids begin."""
         return self._encoded(self._tokenizer.encode_batch_array, texts, texts, treatment)
 
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
@@ -173,7 +172,7 @@ class BpeEngine:
         return encoding
 
     def text_window(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Window:
-        """Return the window of a text that is not truncated."""
+        """Return the window of a text that is not truncated; see `window`."""
         return self.window((self.row(text, treatment),), add_special_tokens, None)
 
     def window(

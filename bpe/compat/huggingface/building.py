@@ -91,7 +91,8 @@ def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
             is_stable = makes_marks and not token.normalized and SPACE_MARK not in token.content
             if token.single_word or not (normalizer is None or is_stable):
                 raise UnsupportedError(
-                    f"special token {token.content!r} may be ordinary text and a whole word"
+                    f"special token {token.content!r} may be a pre-token of ordinary text, and "
+                    "ignore_merges is true"
                 )
             words.append(token.content)
     return words

@@ -1,4 +1,4 @@
-"""Define Parts, what an Engine is made of besides the added tokens."""
+"""Define Parts, all parts of a BpeEngine except the added tokens."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bpe.once import once
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts of a tokenizer that a new added token usually leaves as they are.
+    """The parts of a tokenizer that usually stay unchanged when a token is added.
 
-    Engines of equal tokenizers share them. `spec` also has the added tokens of the tokenizer that
-    was read first.
+    Engines of tokenizers with equal parts share one Parts. The added tokens in its `spec` are those
+    of the tokenizer from which the Parts was made.
     """
 
     spec: TokenizerSpec
@@ -35,9 +35,9 @@ class Parts:
         return {id: text for text, id in self.vocab.items()}
 
     def fit(self, added: Sequence[AddedToken]) -> bool:
-        """Return whether a tokenizer that differs from that of `spec` only in `added` has `self`.
+        """Return whether the parts stay unchanged if `added` replaces the added tokens of `spec`.
 
-        The vocabulary depends only on added tokens that are tokens of the model as well.
+        They depend on an added token only if it is a token of the model as well.
         """
         return self._in_model(added) == self._in_model(self.spec.added_tokens)
 

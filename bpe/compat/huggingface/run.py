@@ -2,8 +2,9 @@
 
     python -m bpe.compat.huggingface.run MODULE [ARGUMENTS]...
 
-A process that multiprocessing spawns first imports the module that its parent runs. Here it imports
-this module, which calls `patch` and then runs MODULE, so that the process finds its functions.
+A process that multiprocessing spawns first imports the main module of its parent. Under this
+command, it imports this module instead. This module calls `patch`, and then runs MODULE, so that
+the process has the functions of MODULE.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _preparation_data = spawn.get_preparation_data
 
 @wraps(_preparation_data)
 def _patching_data(name: str) -> dict[str, Any]:
-    """Return what a spawned process needs; it imports this module in place of the main module."""
+    """Return the data for a spawned process, with this module in place of the main module."""
     data = _preparation_data(name)
     if data.get(_KEY, NAME) != NAME:
         os.environ[VARIABLE] = data[_KEY]

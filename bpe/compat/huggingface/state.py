@@ -1,4 +1,7 @@
-"""Define State, the engine of one tokenizers.Tokenizer and the record of its fallbacks."""
+"""Define State, the engine of one tokenizers.Tokenizer and the record of its fallbacks.
+
+The real tokenizer is the tokenizers.Tokenizer. Its stand-in has the same methods, and calls bpe.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ logger = logging.getLogger("bpe.compat.huggingface")
 class State:
     """The engine of a real tokenizer, built on first use, and again after a change.
 
-    It does not keep the real tokenizer alive.
+    A State does not keep the real tokenizer alive.
     """
 
     def __init__(self, real: Any) -> None:
@@ -43,7 +46,7 @@ class State:
         self.view: ref[Any] | None = None
         """A weak reference to the stand-in; None before it is made."""
         self.native_parts: tuple[Any, ...] | None = None
-        """The engine and its `native_parts` for C++; None if `engine` may have work to do."""
+        """The current engine and its `native_parts` for C++; None if it is unknown or has none."""
         self._engine: BpeEngine | None = None
         self._is_current = False
         self._parts: Parts | None = None
@@ -65,11 +68,11 @@ class State:
         return self._engine
 
     def current_engine(self) -> BpeEngine | None:
-        """Return the engine if it is known, without any work, to be that of the tokenizer now."""
+        """Return the engine; None if it may be out of date. Builds and compares nothing."""
         return self._engine if self._is_current else None
 
-    def use_that_of(self, other: State, engine: BpeEngine) -> None:
-        """Use `engine`, that of `other`, for a copy of the tokenizer of `other`."""
+    def share_engine(self, other: State, engine: BpeEngine) -> None:
+        """Use the engine of `other`; this tokenizer is a copy of the tokenizer of `other`."""
         with self._lock:
             self._engine, self._is_current = engine, True
             self._parts = engine.parts
@@ -79,8 +82,8 @@ class State:
     def forget(self, keeps_parts: bool = False) -> None:
         """Build the engine again before the next call; call this after the tokenizer changed.
 
-        `keeps_parts` says that only added tokens changed. Waits while another thread builds the
-        engine, which may be that of the tokenizer before the change.
+        `keeps_parts` says that only added tokens changed. If another thread builds the engine, this
+        method waits for it: the new engine may lack the change, so it is out of date too.
         """
         with self._lock:
             if not keeps_parts or self._may_differ:
@@ -113,7 +116,7 @@ class State:
     def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
         """Return `result`; for a random share of the calls, first compare it with `expected()`.
 
-        The share is `settings.check`. If the results differ, return that of `expected()`; the real
+        The share is `settings.check`. If the results differ, return `expected()`; the real
         tokenizer then serves all later calls.
         """
         if random.random() >= settings.check:
@@ -137,11 +140,11 @@ class State:
 
     def _build(self, real: Any) -> None:
         with self._lock:
-            if self._is_current or self._is_unchanged(real):
+            if self._is_current or self._reuse_engine(real):
                 return
             before = self._engine, self.reason
-            # If another thread changes the tokenizer during the build, the next call finds another
-            # snapshot, and builds again.
+            # If another thread changes the tokenizer during the build, its snapshot differs at the
+            # next call, which builds the engine again.
             self._snapshot = snapshot(real)
             self._engine, self.reason = self._new_engine(real)
             self._is_current = True
@@ -161,8 +164,11 @@ class State:
                 self._parts = None
             self._set_native_parts()
 
-    def _is_unchanged(self, real: Any) -> bool:
-        """Use the engine again if the tokenizer only may have changed, and has its snapshot."""
+    def _reuse_engine(self, real: Any) -> bool:
+        """Return whether the engine is current again.
+
+        It is if `recheck` was called, and the tokenizer still equals the snapshot of the engine.
+        """
         may_differ, self._may_differ = self._may_differ, False
         if not may_differ:
             return False
@@ -195,8 +201,8 @@ class State:
 def recheck_all() -> None:
     """Compare each tokenizer with its snapshot before its next call.
 
-    Call this when any component has changed, or when stand-ins replace real tokenizers, which a
-    program may have changed before.
+    Call this when any component has changed. Also call it when stand-ins replace real tokenizers,
+    because the program may have changed these tokenizers before.
     """
     with _states_lock:
         states = list(_states)
@@ -278,5 +284,5 @@ def copy_with_engine(real: Any, copied: Callable[[Any], Any]) -> Any:
     # Another thread may have changed the tokenizer meanwhile.
     is_current = state.current_engine() is engine
     if engine is not None and engine.is_kept_by_copies and is_current:
-        state_of(result).use_that_of(state, engine)
+        state_of(result).share_engine(state, engine)
     return result

@@ -33,18 +33,16 @@ class OpenEnd:
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes that may be invalid UTF-8.
 
-        The bytes of the unstable ids before the first invalid byte, and all bytes after these, are
-        merged as one pre-token.
+        The text before the first invalid byte is encoded. Then the bytes of its unstable ids, and
+        all later bytes of `data`, are merged as one pre-token.
         """
         try:
             return self._tokenizer.encode(data.decode(), "text")
         except UnicodeDecodeError as error:
             valid = error.start
         text = data[:valid].decode()
-        ids, count = self._grown(
-            self._tokenizer.encode(text, "text"), self._last_count(text, frozenset())
-        )
-        start = len(ids) - count
+        ids = self._tokenizer.encode(text, "text")
+        start = len(ids) - self._unstable_count(ids, self._last_count(text, frozenset()))
         return ids[:start] + self.merge_whole(self._bytes_of(ids[start:]) + data[valid:])
 
     def completions(self, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
@@ -53,8 +51,7 @@ class OpenEnd:
         `allowed` are special tokens. Raises UnicodeEncodeError for lone surrogates.
         """
         ids = self._tokenizer.encode(text, allowed or "text", errors="strict")
-        ids, count = self._grown(ids, self._last_count(text, allowed))
-        start = len(ids) - count
+        start = len(ids) - self._unstable_count(ids, self._last_count(text, allowed))
         rest = self._bytes_of(ids[start:])  # the bytes of the unstable ids
         if not rest:
             return ids, []
@@ -65,7 +62,7 @@ class OpenEnd:
         }
         for cut in range(1, len(rest)):
             completions.update(self._straddling(rest, cut))
-        completions.update(self._parted(rest))
+        completions.update(self._split_in_space(rest))
         return ids[:start], [list(completion) for completion in sorted(completions)]
 
     def _merge(self, data: bytes) -> tuple[int, ...]:
@@ -93,16 +90,16 @@ class OpenEnd:
         last = int(self._tokenizer.pre_tokenizer.offsets(end)[-2])
         return len(self.merge_whole(end[last:].encode()))
 
-    def _grown(self, ids: list[int], count: int) -> tuple[list[int], int]:
-        """Return `ids` and the number of unstable ids.
+    def _unstable_count(self, ids: list[int], count: int) -> int:
+        """Return the number of unstable ids; `count` is the number of ids of the last pre-token.
 
-        The last `count` ids are unstable. If the first of them is white space, the ids of white
-        space before it are unstable too.
+        If the first id of the last pre-token is white space, the ids of white space before it are
+        unstable too.
         """
         if count and self._is_space(ids[-count]):
             while count < len(ids) and self._is_space(ids[-count - 1]):
                 count += 1
-        return ids, count
+        return count
 
     def _is_space(self, id: int) -> bool:
         """Return whether the token has only spaces, newlines and tabs, and is not special."""
@@ -142,10 +139,11 @@ class OpenEnd:
                 return tuple(ids[:count])
         return tuple(ids)
 
-    def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
+    def _split_in_space(self, rest: bytes) -> Iterator[tuple[int, ...]]:
         r"""If `rest` ends with white space, yield its ids split before the last code point.
 
-        More text can cause this split: "\n\n" is one pre-token, "\n\n0" is three.
+        More text can cause this split: in GPT-2's split, "\n\n" is one pre-token, but "\n\n0" is
+        the three pre-tokens "\n", "\n" and "0".
         """
         last = rest.decode("utf-8", "replace")[-1]
         size = len(last.encode())
