@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, get_args
 
-from pretok.errors import DefinitionError, shortened
+from pretok.errors import DefinitionError, quoted, shortened
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
@@ -29,7 +29,9 @@ def check_behavior(behavior: str, owner: str) -> Behavior:
     for known in BEHAVIORS:
         if behavior == known:
             return known
-    raise DefinitionError(f"{owner}: behavior={shortened(behavior)}; expected one of {BEHAVIORS}")
+    raise DefinitionError(
+        f"{owner}: behavior={shortened(behavior)}; expected one of {quoted(BEHAVIORS)}"
+    )
 
 
 def apply_behavior(

@@ -57,6 +57,15 @@ def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str
     return text if len(text) <= 4 * most else f"{text[: 2 * most]}...{text[-2 * most :]}"
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Return the names for a message, each as its repr.
+
+    >>> quoted(("native", "python"))
+    "'native', 'python'"
+    """
+    return ", ".join(map(repr, names))
+
+
 def short_path(path: str | os.PathLike[str]) -> str:
     """Return `path` for a message; show only both ends of a very long path."""
     text = os.fspath(path)
@@ -76,11 +85,12 @@ class UnknownPresetError(PretokError, ValueError):
     """No preset has this name."""
 
     def __init__(self, name: object, names: Iterable[str]) -> None:
-        known = sorted(names)
-        near = _near(name, known)
-        hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
+        near = _near(name, sorted(names))
+        hint = f"did you mean {quoted(near)}? " if near else ""
+        if not isinstance(name, str):
+            hint = f"expected a name as str, got {type(name).__name__}; "
         super().__init__(
-            f"unknown preset {shortened(name)}; {hint} pretok.presets() lists them all; "
+            f"unknown preset {shortened(name)}; {hint}pretok.presets() lists them all; "
             "pass a pretok.Preset or pretok.from_pattern(pattern) to use your own"
         )
         self.name = name
@@ -108,7 +118,7 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
     def __init__(self, version: object, versions: Iterable[str]) -> None:
         super().__init__(
-            f"unknown Unicode version {shortened(version)}; expected one of {_quoted(versions)}"
+            f"unknown Unicode version {shortened(version)}; expected one of {quoted(versions)}"
         )
 
 
@@ -177,10 +187,6 @@ def _near(name: object, known: list[str]) -> list[str]:
     from difflib import get_close_matches
 
     return get_close_matches(name.lower(), known, n=5, cutoff=0.5)
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in names)
 
 
 def _rebuild(

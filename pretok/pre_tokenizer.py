@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.charsets.classified_text import code_points_of
-from pretok.errors import shortened
+from pretok.errors import quoted, shortened
 from pretok.machine.backend import (
     BackendName,
     Splitter,
@@ -112,7 +112,8 @@ class PreTokenizer:
         if unit is None:
             unit = _unit_of(data)
         elif unit not in get_args(Unit):
-            raise ValueError(f"unknown unit {shortened(unit)}; expected one of {get_args(Unit)}")
+            units = quoted(get_args(Unit))
+            raise ValueError(f"unknown unit {shortened(unit)}; expected one of {units}")
         if self._preset.drops_text:
             raise ValueError(
                 f"preset {self._preset.name!r} drops parts of the text, so its offsets have gaps; "

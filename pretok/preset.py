@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pretok.errors import DefinitionError
+from pretok.errors import DefinitionError, quoted
 from pretok.rules import Rule
 from pretok.stage import Stage, Stages, flatten_stages
 from pretok.unicode import DEFAULT_VERSION, check_version
@@ -111,4 +111,5 @@ class Preset:
 
 def _one_of(name: str, field: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise DefinitionError(f"preset {name!r}: {field} {value!r}; expected one of {known}")
+        expected = f"expected one of {quoted(known)}"
+        raise DefinitionError(f"preset {name!r}: {field} {value!r}; {expected}")

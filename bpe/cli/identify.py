@@ -33,6 +33,10 @@ SAME, DIFFERENT = 0, 1
 """Exit statuses."""
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
+PATH_STARTS = ("/", "./", "../")
+PATH_ENDS = (".json", ".gguf")
+"""An argument that begins or ends so is a path, even if the file does not exist."""
+
 
 class Identified(NamedTuple):
     """The preset of the argument WHAT.
@@ -102,10 +106,15 @@ def _identify(what: str, engine: Engine | None) -> Identified:
     """Identify `what`. If `engine` is not None, `what` is a pattern.
 
     Otherwise `what` is a file if the file exists, a name if it has only NAME_CHARACTERS, and else a
-    pattern.
+    pattern. Raises ClickException if `what` looks like a path, but no file exists.
     """
     if engine is None and os.path.exists(what):
         return _identify_file(Path(what))
+    if engine is None and (what.startswith(PATH_STARTS) or what.endswith(PATH_ENDS)):
+        raise click.ClickException(
+            f"no file is called {shown_path(what)}; pass an existing file, or --engine if WHAT is "
+            "a pattern"
+        )
     if engine is None and set(what) <= NAME_CHARACTERS:
         preset = find_preset(what)
         description = f"the name {what!r}"

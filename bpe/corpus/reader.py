@@ -42,7 +42,10 @@ class Corpus:
         self.folder = Path(folder)
         manifest = load_manifest(self.folder)
         if manifest is None:
-            raise CorpusError(f"{self.folder}: no manifest.json; expected the folder of a corpus")
+            raise CorpusError(
+                f"{self.folder}: no manifest.json; expected a folder that `pretok tokenize` or "
+                "bpe.corpus.tokenize has written"
+            )
         if not manifest.complete:
             raise CorpusError(
                 f"{self.folder}: the corpus is incomplete; continue with the same call of "

@@ -81,7 +81,7 @@ def _native(
     merges = json.dumps(pairs, ensure_ascii=False).encode()
     vocab = vocab.removeprefix(BYTE_ORDER_MARK)
     native = open_native(b'{"model": {"vocab": %b, "merges": %b}}' % (vocab, merges))
-    return None if native is None else native_vocabulary(native, added, True)
+    return None if native is None else native_vocabulary(native, added, ends_byte_level=True)
 
 
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
@@ -92,7 +92,7 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     VocabularyError if the other file does not exist.
     """
     names = NAMES if is_vocab else {merges: vocab for vocab, merges in NAMES.items()}
-    advice = "to name both files, call bpe.load((vocab_path, merges_path))"
+    advice = "name both files: bpe.load((vocab_path, merges_path))"
     ending = next((name for name in names if path.name.endswith(name)), None)
     if ending is None:
         name, other = next(iter(names.items()))
@@ -104,7 +104,7 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     if not partner.is_file():
         raise VocabularyError(
             f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not in the "
-            f"same folder; {advice}"
+            f"same folder; put it there, or {advice}"
         )
     return (path, partner) if is_vocab else (partner, path)
 
@@ -141,7 +141,8 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
         pairs.append((left, right))
         numbers.append(number)
     # In a truncated last line the right token is shorter, so the merge may make the same token as
-    # an earlier line. A last line without a line break that does so is taken as truncated.
+    # an earlier line. So the file is truncated if its last line makes such a token, and has no line
+    # break.
     if lines[-1] and pairs and "".join(pairs[-1]) in {left + right for left, right in pairs[:-1]}:
         raise VocabularyError(
             f"line {numbers[-1]} makes the same token as an earlier line, and ends without a line "

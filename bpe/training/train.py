@@ -28,6 +28,7 @@ from bpe.training.limits import Limits
 from bpe.training.trainer import TieBreak, Trainer
 from bpe.types import PresetLike, SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Vocabulary
+from pretok.errors import quoted
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
@@ -116,9 +117,9 @@ def train(
     """
     _check_numbers(vocab_size, min_frequency, max_token_length)
     if tie_break not in get_args(TieBreak):
-        raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
+        raise ValueError(f"tie_break={tie_break!r}; expected one of {quoted(get_args(TieBreak))}")
     if alphabet not in get_args(Alphabet):
-        raise ValueError(f"alphabet={alphabet!r}; expected one of {get_args(Alphabet)}")
+        raise ValueError(f"alphabet={alphabet!r}; expected one of {quoted(get_args(Alphabet))}")
     limits = Limits.of(max_pre_token, max_text)
     chosen = choose_backend(backend)
     characters = None
@@ -228,7 +229,7 @@ class Training(NamedTuple):
             least = self.min_frequency
             logger.warning(
                 "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the "
-                "vocabulary has %d tokens; train on more text, or choose a smaller vocab_size",
+                "vocabulary has %d tokens; train on more text, or choose a smaller vocabulary",
                 self.vocab_size,
                 merge_count,
                 trainer.tokens,

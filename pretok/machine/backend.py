@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from pretok.errors import BackendError, shortened
+from pretok.errors import BackendError, quoted, shortened
 from pretok.machine.machine import Backend, Machine
 from pretok.machine.program import compile_rules, serialize_stages
 from pretok.machine.staged import StagedMachine
@@ -31,7 +31,8 @@ def choose_backend(requested: str | None = None) -> BackendName:
     if name is None:
         return "native" if native_core() else "python"
     if name not in get_args(BackendName):
-        raise BackendError(f"{source}={shortened(name)}; expected one of {get_args(BackendName)}")
+        names = quoted(get_args(BackendName))
+        raise BackendError(f"{source}={shortened(name)}; expected one of {names}")
     if name == "native" and not native_core():
         raise BackendError(
             f"{source}='native', but the C++ extension pretok._core was not built; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.errors import shortened
+from pretok.errors import quoted, shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError, compile_stage, name_of
@@ -38,7 +38,7 @@ def from_pattern(
     ['ab', '12', ' ', 'c']
     """
     if engine not in ENGINES:
-        raise ValueError(f"engine={shortened(engine)}; expected one of {ENGINES}")
+        raise ValueError(f"engine={shortened(engine)}; expected one of {quoted(ENGINES)}")
     if not isinstance(pattern, str):
         raise TypeError(f"expected a pattern as str, got {type(pattern).__name__}")
     preset = find(pattern, engine) or _compiled(pattern, engine)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.charsets.sets import code_points
-from pretok.errors import DefinitionError, shortened
+from pretok.errors import DefinitionError, quoted, shortened
 from pretok.pre_tokenizers.block import Block, cut
 from pretok.pre_tokenizers.piece import Piece
 from pretok.presets import GPT2
@@ -90,7 +90,7 @@ class Metaspace(Block):
         if not isinstance(self.replacement, str) or len(self.replacement) != 1:
             self._raise_invalid("replacement", "one character")
         if self.prepend_scheme not in get_args(PrependScheme):
-            self._raise_invalid("prepend_scheme", f"one of {get_args(PrependScheme)}")
+            self._raise_invalid("prepend_scheme", f"one of {quoted(get_args(PrependScheme))}")
         self._require_bools("split")
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:

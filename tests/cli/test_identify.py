@@ -54,6 +54,14 @@ def test_an_unknown_name(call: Call) -> None:
     assert "unknown preset 'lama3'; did you mean 'llama3'" in err
 
 
+@pytest.mark.parametrize("path", ["/nope", "./nope", "../nope", "tokeniser.json", "model.gguf"])
+def test_a_path_without_a_file(call: Call, path: str) -> None:
+    status, out, err = call("identify", path)
+    assert (status, out) == (2, "")
+    assert f"no file is called {path!r}; pass an existing file, or --engine if WHAT is" in err
+    assert call("identify", path, "--engine", "hf")[0] != 2
+
+
 def test_a_pattern(call: Call) -> None:
     spelt = QWEN2.pattern.replace(r"\p{L}+|", r"\p{L}++|")
     status, out, err = call("identify", spelt)

@@ -277,7 +277,7 @@ def test_an_unknown_backend_in_the_environment(value: str) -> None:
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.endswith(
-        f"BackendError: PRETOK_BACKEND={value!r}; expected one of ('native', 'python')"
+        f"BackendError: PRETOK_BACKEND={value!r}; expected one of 'native', 'python'"
     )
     assert with_environment(EXPLICIT, value).stdout.split() == ["python"]
 

@@ -181,7 +181,7 @@ def test_fewer_merges_are_logged(backend: BackendName, caplog: pytest.LogCapture
     assert [record.name for record in caplog.records] == ["bpe"]
     assert caplog.messages == [
         "vocab_size=300 needs 43 merged tokens, but the texts give only 3; the vocabulary has "
-        "260 tokens; train on more text, or choose a smaller vocab_size"
+        "260 tokens; train on more text, or choose a smaller vocabulary"
     ]
     assert len(tok.merges) == 3
     caplog.clear()
