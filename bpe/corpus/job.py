@@ -31,7 +31,7 @@ from bpe.types import Special
 
 Inputs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-# The options that do not have the name of an argument of `tokenize`, in an error.
+# How an error shows the options that are not arguments of `tokenize`; {} is the value.
 _SHOWN_OPTIONS = {
     "before": "the ids {} before each document",
     "after": "the ids {} after each document",
@@ -95,10 +95,11 @@ def tokenize(
     does not depend on `threads` or `engine`.
 
     Interrupted work continues in the next call with the same arguments, and gives the same files.
-    If an error asked for another `special`, `skip_bad` or `max_text`, or to repair a file, the work
-    continues with it. If the corpus has no document yet, or if an error asked for another layout,
-    the next call begins anew, with any arguments. A complete corpus stays as it is. The folder also
-    gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
+    If an error asked for another `special`, `skip_bad` or `max_text`, or to repair a file, the next
+    call may do so, and continues too. If the corpus has no document yet, or if an error asked for
+    another layout, the next call begins anew, with any arguments. A complete corpus stays as it is.
+    The folder also gets a file with the tokenizer, and a manifest with the sha256 of all inputs and
+    shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
@@ -136,7 +137,8 @@ def tokenize(
                 encoded = partial(encoding.encoded, tokenizer, files, options)
                 Job(folder, files, options, manifest, encoded).run(progress)
             except OSError as error:
-                # A failed write does not say where. A failed read names the input.
+                # The error of a failed write has no filename. The error of a failed read names
+                # the input.
                 if error.errno is not None and error.filename is None:
                     error.filename = str(folder)
                 raise
@@ -194,8 +196,8 @@ def _begin(folder: Path, tokenizer: Tokenizer, found: Found, options: Options) -
         _check_inputs(folder, stamps, [_stamp(file)[:2] for file in files])
     else:
         stamps = [_stamp(file) for file in files]
-        # An error may have asked to repair a file. No document of a file that is read next, or
-        # later, is in the corpus, so such a file may have changed.
+        # An error may have asked to repair a file. The files from index `unread` on have no
+        # document in the corpus yet, so only their names must be the same as before.
         file, line = manifest.progress["position"]
         unread = file + (line > 0)
         before = manifest.progress["files"]
@@ -221,7 +223,7 @@ def _check_same(
 ) -> None:
     """Raise CorpusError if this call has another tokenizer, or another value of an option.
 
-    Values that may change become those of this call.
+    Stores the options of this call in `manifest`.
     """
     hashes = manifest.tokenizer["sha256"], description["sha256"]
     if hashes[0] != hashes[1]:
@@ -282,7 +284,7 @@ def _stamp(file: str) -> list[Any]:
 
 
 def _is_temporary(path: Path) -> bool:
-    """Return whether `path` may be a file of `whole_file` in a process that was killed."""
+    """Return whether `path` may be a temporary file of `write_atomically` in a killed process."""
     return path.name.startswith(".") and path.suffix == ".tmp"
 
 

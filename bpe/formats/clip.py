@@ -4,8 +4,8 @@ The file has only merges, and more merges than the model uses. The ids and the d
 CLIP's tokenizer.json, so `read` builds such a tokenizer.json. But text is encoded as OpenAI's
 SimpleTokenizer does (simple_tokenizer.py), which differs from the tokenizer.json in rare texts.
 
-SimpleTokenizer first repairs a text with ftfy.fix_text, and twice with html.unescape. bpe does not;
-from there on, its ids are those of SimpleTokenizer.
+SimpleTokenizer first repairs a text with ftfy.fix_text, and twice with html.unescape. bpe does not.
+It gives the ids of SimpleTokenizer for every text that needs no repair.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads values in the byte order of the file. Errors name the current key and offset.
+    """Reads values in the byte order of the file. Errors name the current key and its offset.
 
     Reads the file from the start on in blocks, and skips unwanted values. The file may shrink
     meanwhile, so each read checks the size again.

@@ -91,9 +91,10 @@ def fuzz(
 
 
 def limits(seconds: float | None, cases: int | None) -> Callable[[int], bool]:
-    """Return a function that says whether to go on after a number of cases; with 0, always.
+    """Return a function that takes the number of cases done, and returns whether to go on.
 
-    The time begins now. Raises ValueError if there is no limit.
+    The function always goes on after 0 cases. The time begins now. Raises ValueError if there is no
+    limit.
     """
     if seconds is None and cases is None:
         raise ValueError("expected a limit, got none; pass seconds or cases")

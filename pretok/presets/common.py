@@ -1,4 +1,4 @@
-"""Rules that several families share, and the regexes of these rules."""
+"""Rules that several families of presets share, and the regexes of these rules."""
 
 from __future__ import annotations
 
