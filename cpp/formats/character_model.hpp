@@ -30,10 +30,10 @@ struct CharacterModel {
   std::vector<bool> is_whole;
   // By byte, the id of its fallback token, or NO_ID. Empty if there are no fallback tokens.
   std::vector<std::uint32_t> fallback;
-  std::uint32_t unknown = NO_ID; // CharacterData explains both
+  std::uint32_t unknown = NO_ID; // CharacterData explains this member and fuses_unknown
   bool fuses_unknown = false;
-  // Characters are looked up with `prefix` before each character but the first of a pre-token,
-  // and with `suffix` after the last.
+  // The lookup of a character's piece puts `prefix` before each character but the first of a
+  // pre-token, and `suffix` after the last.
   std::string prefix;
   std::string suffix;
   bool byte_level = false; // the characters of pieces stand for bytes

@@ -27,7 +27,7 @@ NamedPreTokenizer split_of_stages(std::vector<StageProgram> stages) {
   return {"", PreTokenizer(std::move(stages), UnicodeTable{ONE_CLASS, 1})};
 }
 
-// Makes the parts of a Tokenizer, in the order of the functions.
+// Makes the parts of a Tokenizer.
 class Maker {
 public:
   Maker(TokenizerSpec &spec, TokenizerOptions &options)
@@ -80,8 +80,8 @@ public:
   }
 
 private:
-  // Sets split_ to the split of the options, or else to that of the file. Leaves it empty if
-  // build_text sets it.
+  // Sets split_ to the split of the options, or else to the split of the file. Leaves split_
+  // empty for spec_.characters without a split in the options; build_text then sets it.
   LoadError choose_split() {
     if (options_.split && spec_.characters && !options_.takes_normalized_text)
       return invalid_argument("the file says how to split and normalize text for this model");
@@ -89,7 +89,8 @@ private:
     if (!split_ && !spec_.characters)
       if (LoadError error = find_split())
         return error;
-    // Models whose tokens are text decode to other texts anyway, so they may drop some text.
+    // The ids of a model whose tokens are text need not decode to the encoded text, so its
+    // split may drop text.
     if (split_ && split_->pre_tokenizer.removes() && !is_text_)
       return {
           LoadError::REMOVES_TEXT,
@@ -174,8 +175,8 @@ private:
         data.ids.push_back(token.id);
       } else if (place.mergeable &&
                  !names_token(token.content, {bytes + place.start, place.size}, spec_)) {
-        // Two added tokens may share an id, as in o200k_harmony. The id then decodes to the
-        // first of the two. A mergeable token and an added token may not.
+        // A mergeable token and an added token may not share an id. Two added tokens may, as in
+        // o200k_harmony; the id then decodes to the first of the two.
         return invalid_argument("added token ", quote(token.content), " has id ", token.id,
                                 ", but another token has this id too; give each token its own "
                                 "id");
@@ -249,15 +250,16 @@ private:
                             std::make_unique<PieceMerge>(std::move(pieces), PieceUnits::BYTES));
   }
 
-  // Also sets is_whole_ and is_fallback_, and split_ if the model has cuts that do not change
-  // its ids.
+  // Also sets is_whole_ and is_fallback_, and split_ if it is empty. Replaces a split_ that
+  // keeps each text whole by cuts that do not change the ids of the model, if it has such cuts.
   const char *build_text(Vocabulary &vocabulary) {
     const bool has_spaces =
         spec_.characters && !spec_.characters->normalizer && !options_.takes_normalized_text;
     CharacterModel model = model_of(spec_, has_spaces);
     const bool for_short_texts = options_.for_short_texts;
     const ScoredPieces scored = scored_pieces(spec_);
-    // No list of merges gives the ids of a model whose scores are not distinct.
+    // find_piece_merges fails if no list of merges gives the ids of the model, for example
+    // because two pieces have equal scores.
     const bool uses_scores =
         !spec_.scores.empty() && (for_short_texts || find_piece_merges(scored, model.merges));
     if (uses_scores) // for allows_cuts, each piece is the result of a merge

@@ -46,6 +46,7 @@ std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size)
 
 bool TokenTable::is_match(const Slot &slot, const ShortKey &key, const std::uint8_t *bytes,
                           std::size_t size) const {
+  // The key of a short token has all its bytes. The key of a long token has only a hash.
   if (!(slot.key == key) || size <= ShortKey::MAX_BYTES)
     return slot.key == key;
   const TokenView token = tokens_[slot.id];

@@ -39,7 +39,8 @@ std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS
 
 // Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string: all
 // but controls, the quote and the backslash. Stops at the first other byte, or after WIDE
-// bytes. On a big-endian processor, returns 0 if any of the WIDE bytes is another byte.
+// bytes. On a big-endian processor, returns 0 if any of the WIDE bytes does not stand for
+// itself.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   std::uint64_t all;
   std::memcpy(&all, bytes, WIDE);
@@ -105,8 +106,8 @@ template <bool COPIES> bool JsonReader::read_string(std::uint8_t *text, std::siz
       const std::size_t plain = plain_bytes(at_);
       if constexpr (COPIES)
         std::memcpy(to, at_, WIDE);
-      // Most often, the next position is a constant away: the processor need not wait for
-      // `plain`.
+      // Most often, all WIDE bytes are plain. This branch adds a constant to the position, so
+      // the processor need not wait for the value of `plain`.
       if (plain == WIDE) {
         to += COPIES ? WIDE : 0;
         at_ += WIDE;
@@ -116,6 +117,7 @@ template <bool COPIES> bool JsonReader::read_string(std::uint8_t *text, std::siz
       at_ += plain;
       break;
     }
+    // Read one character, or several if escapes follow each other or few bytes are left.
     do {
       if (at_ == end_ || *at_ < 0x20)
         return false;

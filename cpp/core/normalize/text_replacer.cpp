@@ -31,9 +31,10 @@ void TextReplacer::for_matches(const std::uint8_t *data, std::size_t size,
 
 void TextReplacer::run(const std::uint8_t *data, std::size_t size, PassResult &result) const {
   const auto *const content = reinterpret_cast<const std::uint8_t *>(content_.data());
-  std::size_t done = 0;
+  std::size_t done = 0; // the offset after the last match
+  // The values of `result.invalid` for the INVALID_BYTEs outside of matches.
   std::vector<std::uint8_t> kept_invalid;
-  std::ptrdiff_t invalid = 0; // the number of invalid bytes before `done`
+  std::ptrdiff_t invalid = 0; // the number of INVALID_BYTEs before `done`
   const auto keep_to = [&](std::size_t start) {
     result.keep(data, done, start);
     if (result.invalid == nullptr)

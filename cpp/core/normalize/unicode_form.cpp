@@ -54,7 +54,7 @@ UnicodeForm::Changes UnicodeForm::decomposed(const std::uint8_t *data, std::size
     at += decoded.width;
     compatible.clear();
     (compatible_ ? append_compatible : append_character)(decoded.code_point, compatible);
-    std::ptrdiff_t change = 0; // of the first part; 1 for all others
+    std::ptrdiff_t change = 0; // 0 for the first part of the character, then 1
     for (std::size_t i = 0; i < compatible.size();) {
       const Decoded character = decode_utf8(compatible.data() + i, compatible.size() - i);
       i += character.width;
@@ -83,7 +83,7 @@ UnicodeForm::Changes UnicodeForm::composed_of(const Changes &changes) {
     if (has_starter && (result.size() == starter + 1 || (order != 0 && last < order))) {
       const std::uint32_t composite = composed(result[starter].code_point, each.code_point);
       if (composite != NOT_COMPOSED) {
-        // The composed character also stands for the old characters of this one.
+        // The composed character replaces the old characters of the starter and of `each`.
         result[starter] = {composite, result[starter].change + each.change - 1};
         continue;
       }

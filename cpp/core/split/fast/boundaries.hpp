@@ -66,8 +66,8 @@ private:
   const bool has_joined_;
   const unsigned label_bits_;
   // State of the previous block. newline_ is 1 if the last code point of that block is a line
-  // break, else 0. tail_ is 1 if a tail may continue after that block, else 0. The other
-  // members are whole words of that block.
+  // break, else 0. tail_ is 1 if a tail may continue after that block, else 0. limited_pairs_,
+  // too_long_ and limits_ are the words `pairs`, `too_long` and `limits` of limit_lengths.
   Carry carry_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;

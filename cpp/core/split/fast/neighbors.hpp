@@ -51,9 +51,9 @@
 // `rejects_next` mask for a does not have b. The pair has the label of r if the
 // `always_follows` mask of r for a has b.
 //   - If the first pair after a boundary has the label of r, r makes the pre-token.
-//   - The match of r takes b of every following pair (a, b) with the label of r. By the label,
-//     a can begin a match of r. In the middle of a match, such a class is in the body of r, and
-//     `always_follows` says that the match takes b.
+//   - The match of r takes b of every following pair (a, b) with the label of r. The label says
+//     that a can begin a match of r. In the middle of a match of r, a code point of such a
+//     class belongs to the body. So `always_follows` says that the match takes b.
 //   - The match of r ends where the label ends. The next pair has a boundary, or r does not
 //     allow b after a. If r may allow b after a although the pair has another label, the pair
 //     is AMBIGUOUS.
@@ -107,8 +107,8 @@
 //                 changes if the label of any stage changes. Simple stages do not count: each
 //                 pair of a simple stage is either BOUNDARY or never has a boundary
 //                 (StagePairs::is_simple).
-//   SPACE_PAIR    One stage has SPACE_PAIR. Every other stage surely has no boundary in this
-//                 pair, or is earlier and surely has a boundary in it
+//   SPACE_PAIR    One stage has SPACE_PAIR. Every later stage surely has no boundary in this
+//                 pair. Every earlier stage surely has one, or surely has none
 //                 (Builder::find_white_space). If an earlier stage ends the piece (PIECE_END),
 //                 ALL_BUT_LAST takes the whole run, as at the end of the text.
 //   UNRESOLVED    Any other pair.
