@@ -91,7 +91,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("setting", "expected"), [("on", "bpe.compat.huggingface.tokenizer"), ("off", "tokenizers")]
+    ("setting", "expected"), [("on", "bpe.compat.huggingface.tokenizers"), ("off", "tokenizers")]
 )
 def test_processes_of_a_program_are_patched(
     tok: Any, tmp_path: Path, setting: str, expected: str

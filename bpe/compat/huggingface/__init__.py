@@ -12,8 +12,9 @@ to the real tokenizer if its result might differ:
 
 - `BpeEngine` is built from the serialized tokenizer at the first call, and again after a change. If
   bpe does not support the tokenizer, the real one serves every call; `engine` returns the reason.
-- `Tokenizer` wraps a real tokenizer. Its methods `encode`, `encode_batch`, `decode` and
-  `decode_batch` ask the engine first; all other attributes are those of the real tokenizer.
+- `Tokenizer` wraps a real tokenizer. Its methods `encode`, `encode_batch`, `encode_batch_fast`,
+  `decode`, `decode_batch`, and those with `async_` before their names, ask the engine first. All
+  other attributes are those of the real tokenizer.
 - The engine raises CallFallbackError for a call that it cannot answer. `Tokenizer` catches it, and
   the real tokenizer answers, or raises its own error. `fallbacks` counts these calls by reason.
 - `Encoding` has the ids at once; masks, tokens, offsets and words are computed on first access.
@@ -31,8 +32,8 @@ The classes of components report each change of a component, and then the engine
 covered: a method that was replaced on one tokenizer instead of its class; a DecodeStream that was
 made before `patch`; a method of `Tokenizer.real` that changes it. Without `patch`, pass
 `Tokenizer.real` to functions in Rust that take a tokenizer
-(`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`). With or without it, pass
-`Encoding.to_real()` to functions in Rust that take an encoding.
+(`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`), and `Encoding.to_real()` to functions
+in Rust that take an encoding (`Encoding.merge`, `Tokenizer.post_process`, `PostProcessor.process`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ else:
     from bpe.compat.huggingface.patching import engine, fallbacks, patch, patched, unpatch, wrap
     from bpe.compat.huggingface.state import comparable
     from bpe.compat.huggingface.stream import DecodeStream
-    from bpe.compat.huggingface.tokenizer import Tokenizer
+    from bpe.compat.huggingface.tokenizers import Tokenizer
 
 __all__ = [
     "DecodeStream",

@@ -102,7 +102,7 @@ class BpeEngine:
         for text in texts:
             if not isinstance(text, str):
                 raise CallFallbackError("an input that is not a str")
-        if _have_surrogates()(texts):
+        if have_surrogates()(texts):
             raise CallFallbackError("a text with lone surrogates")
         if self._words and treatment == "text":
             for text in texts:
@@ -123,12 +123,12 @@ class BpeEngine:
         except UnknownTokenError:
             raise CallFallbackError("a text with a byte that no token has") from None
 
-    def row(self, text: str, treatment: Treatment) -> Row:
+    def row(self, text: str, treatment: Treatment) -> TextRow:
         """Return the row of a text."""
         ids = self._encoded(self._tokenizer.encode, [text], text, treatment)
         return TextRow([text], [ids], self._aligner, treatment)
 
-    def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
+    def rows(self, texts: list[str], treatment: Treatment) -> list[TextRow]:
         """Return the row of each text."""
         return [
             TextRow([text], [ids], self._aligner, treatment)
@@ -157,7 +157,7 @@ class BpeEngine:
         """Return the ids of all texts as one array, and the index where each text's ids begin."""
         return self._encoded(self._tokenizer.encode_batch_array, texts, texts, treatment)
 
-    def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
+    def words_row(self, words: Sequence[str], treatment: Treatment) -> TextRow:
         """Return the row of a pre-tokenized sequence."""
         texts = list(words)
         ids = self.ids(texts, treatment)
@@ -189,7 +189,7 @@ class BpeEngine:
 
 
 @cache
-def _have_surrogates() -> Callable[[list[str]], bool]:
+def have_surrogates() -> Callable[[list[str]], bool]:
     """Return a function that says whether any of its texts has a surrogate."""
     core = native_core()
     if core is None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.align import Aligner, Alignment, Span, trim
+from bpe.encoding.offsets import byte_offsets
 from bpe.types import Treatment
 
 
@@ -42,6 +44,8 @@ class TextRow:
         self._sizes = list(map(len, ids)) if is_words else None
         self._aligner = aligner
         self._treatment = treatment
+        self.counts_bytes = False
+        """True if spans count bytes of UTF-8; set it before the first access to spans."""
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -54,9 +58,18 @@ class TextRow:
     @cached_property
     def _spans(self) -> list[Span]:
         spans = self._fast_spans(False)
-        return (
-            [span for each in self._alignments for span in each.spans] if spans is None else spans
-        )
+        if spans is None:
+            spans = [span for each in self._alignments for span in each.spans]
+        return self._in_bytes(spans) if self.counts_bytes else spans
+
+    def _in_bytes(self, spans: list[Span]) -> list[Span]:
+        sizes = [len(spans)] if self._sizes is None else self._sizes
+        rest = iter(spans)
+        converted: list[Span] = []
+        for text, size in zip(self._texts, sizes, strict=True):
+            at = byte_offsets(text).tolist()
+            converted += [(at[start], at[stop]) for start, stop in islice(rest, size)]
+        return converted
 
     @cached_property
     def words(self) -> list[int | None]:
@@ -88,7 +101,7 @@ class TextRow:
         # Only the first token of all words keeps its space. C++ would keep that of each word whose
         # first token starts later, as after a character without a token.
         is_kept = self._sizes is not None and self._aligner.adds_space
-        return None if is_kept else self._fast_spans(True)
+        return None if is_kept or self.counts_bytes else self._fast_spans(True)
 
     def _fast_spans(self, is_trimmed: bool) -> list[Span] | None:
         """Return the spans, trimmed or not; None if C++ cannot handle a text."""
@@ -106,3 +119,9 @@ class TextRow:
 
 
 Row: TypeAlias = ListedRow | TextRow
+
+
+def without_offsets(row: Row) -> Row:
+    """Return a row with the ids of `row` and, as encode_batch_fast has them, no other values."""
+    size = len(row.ids)
+    return ListedRow(row.ids, [""] * size, [(0, 0)] * size, [None] * size)

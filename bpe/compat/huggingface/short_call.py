@@ -62,8 +62,8 @@ class ShortCall:
 
     def call(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> Any:
         """Return tok(text, **options)."""
-        is_batch = type(text) is list
-        texts = text if is_batch else [text]
+        is_batch = type(text) in (list, tuple)
+        texts = [*text] if is_batch else [text]
         if args or set(map(type, texts)) != {str} or not options.keys() <= _OPTIONS:
             return None
         get = options.get

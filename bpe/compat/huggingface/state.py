@@ -24,7 +24,8 @@ from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION
 from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 from bpe.compat.huggingface.snapshot import listen, replaced_methods, snapshot
 
-OURS = ("encode", "encode_batch", "decode", "decode_batch")
+_SYNC = ("encode", "encode_batch", "encode_batch_fast", "decode", "decode_batch")
+OURS = (*_SYNC, *(f"async_{name}" for name in _SYNC if name != "decode"))
 """The methods that bpe can serve."""
 
 _engines: WeakValueDictionary[bytes, BpeEngine] = WeakValueDictionary()

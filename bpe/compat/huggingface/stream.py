@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from bpe.compat.huggingface import settings, state
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.real import EMPTY, RealDecodeStream, RealTokenizer
-from bpe.compat.huggingface.tokenizer import Tokenizer
+from bpe.compat.huggingface.tokenizers import Tokenizer
 
 Decode: TypeAlias = Callable[[list[int], bool], str]
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 from typing import Any
 from weakref import ref
 
-from bpe.compat.huggingface import settings
+from bpe.compat.huggingface import inputs, settings
+from bpe.compat.huggingface.async_calls import AsyncCalls, awaiting
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
-from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.rows import Row, without_offsets
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.snapshot import COMPONENTS
 from bpe.compat.huggingface.state import (
@@ -24,8 +25,6 @@ from bpe.compat.huggingface.state import (
     special_tokens,
     state_of,
 )
-from bpe.compat.huggingface.windows import Padding, Truncation, checked, pad
-from bpe.types import Treatment
 
 _ADDITIONS = ("add_tokens", "add_special_tokens")
 _CHANGES = (*_ADDITIONS, "train", "train_from_iterator")
@@ -37,11 +36,13 @@ class _PassesFor(type):
         return isinstance(instance, RealTokenizer)
 
 
-class Tokenizer(metaclass=_PassesFor):
+class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     """A tokenizers.Tokenizer that encodes and decodes with bpe if bpe gives the same results.
 
     All attributes and methods that are not defined here are those of the real tokenizer. For
     `isinstance`, this class and tokenizers.Tokenizer are the same. Pickles as the real tokenizer.
+
+    This module is named tokenizers because programs look for this name in `str(type(tok))`.
     """
 
     _real: Any
@@ -102,31 +103,51 @@ class Tokenizer(metaclass=_PassesFor):
         add_special_tokens: bool = True,
     ) -> Any:
         """Return the Encoding of a sequence, or of a pair."""
+        return self._encode("encode", sequence, pair, is_pretokenized, add_special_tokens)
 
+    def _encode(
+        self, method: str, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
+    ) -> Any:
         def encode(engine: BpeEngine) -> Encoding:
-            _check_flags(is_pretokenized, add_special_tokens)
+            inputs.check_flags(is_pretokenized, add_special_tokens)
             parts = (sequence,) if pair is None else (sequence, pair)
-            rows = tuple(_rows(engine, self._real, parts, is_pretokenized))
-            return _encodings(engine, self._real, [rows], add_special_tokens)[0]
+            rows = inputs.rows(engine, self._real, parts, is_pretokenized)
+            if method == "async_encode":
+                for row in rows:
+                    row.counts_bytes = True
+            return inputs.encodings(engine, self._real, [tuple(rows)], add_special_tokens)[0]
 
         args = sequence, pair, is_pretokenized, add_special_tokens
-        return self._answer(encode, "encode", *args)
+        return self._answer(encode, method, *args)
 
     def encode_batch(
         self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Any]:
         """Return the Encoding of each sequence or pair."""
+        return self._encode_batch("encode_batch", input, is_pretokenized, add_special_tokens)
 
+    def encode_batch_fast(
+        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Any]:
+        """Return the Encoding of each sequence or pair, without tokens, offsets and words."""
+        return self._encode_batch("encode_batch_fast", input, is_pretokenized, add_special_tokens)
+
+    def _encode_batch(
+        self, method: str, input: Any, is_pretokenized: bool, add_special_tokens: bool
+    ) -> list[Any]:
         def encode(engine: BpeEngine) -> list[Encoding]:
-            _check_flags(is_pretokenized, add_special_tokens)
-            _check_batch(input)
-            inputs = [_parts(item, is_pretokenized) for item in input]
-            rows = iter(_rows(engine, self._real, list(chain(*inputs)), is_pretokenized))
-            grouped = [tuple(islice(rows, len(parts))) for parts in inputs]
-            return _encodings(engine, self._real, grouped, add_special_tokens)
+            inputs.check_flags(is_pretokenized, add_special_tokens)
+            batch = [inputs.parts(item, is_pretokenized) for item in inputs.items(input)]
+            rows: Iterator[Row] = iter(
+                inputs.rows(engine, self._real, list(chain(*batch)), is_pretokenized)
+            )
+            if method.endswith("encode_batch_fast"):
+                rows = map(without_offsets, rows)
+            grouped = [tuple(islice(rows, len(parts))) for parts in batch]
+            return inputs.encodings(engine, self._real, grouped, add_special_tokens)
 
         args = input, is_pretokenized, add_special_tokens
-        return self._answer(encode, "encode_batch", *args)  # type: ignore[no-any-return]
+        return self._answer(encode, method, *args)  # type: ignore[no-any-return]
 
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
@@ -139,13 +160,15 @@ class Tokenizer(metaclass=_PassesFor):
 
     def decode_batch(self, sequences: Any, skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each of `sequences`."""
+        return self._decode_batch("decode_batch", sequences, skip_special_tokens)
 
+    def _decode_batch(self, method: str, sequences: Any, skip_special_tokens: bool) -> list[str]:
         def decode(engine: BpeEngine) -> list[str]:
             _check_decoding(engine, skip_special_tokens)
-            _check_batch(sequences)
-            return [engine.decoding.decode(ids, skip_special_tokens) for ids in sequences]
+            decode = engine.decoding.decode
+            return [decode(ids, skip_special_tokens) for ids in inputs.items(sequences)]
 
-        return self._answer(decode, "decode_batch", sequences, skip_special_tokens)  # type: ignore[no-any-return]
+        return self._answer(decode, method, sequences, skip_special_tokens)  # type: ignore[no-any-return]
 
     def _answer(self, own: Callable[[BpeEngine], Any], method: str, *args: Any) -> Any:
         """Return the result of `own`; if bpe cannot serve the call, that of the real `method`."""
@@ -214,11 +237,12 @@ class Tokenizer(metaclass=_PassesFor):
 
 
 def _original(method: str) -> Callable[..., Any]:
-    """Return a method of the real class.
+    """Return a method of the real class, which waits for its result if it is a future.
 
     A program may have replaced it on one tokenizer by a function that calls the stand-in's method.
     """
-    return getattr(RealTokenizer, method)  # type: ignore[no-any-return]
+    original: Callable[..., Any] = getattr(RealTokenizer, method)
+    return awaiting(original) if method.startswith("async_") else original
 
 
 def _fill(view: Tokenizer, real: Any) -> None:
@@ -256,60 +280,8 @@ def changing(method: Any, real: Any, only_adds: bool = False) -> Any:
     return call
 
 
-def _check_flags(*flags: Any) -> None:
-    """Raise CallFallbackError for a flag that is not a bool; tokenizers refuses most of them."""
-    if any(type(flag) is not bool for flag in flags):
-        raise CallFallbackError("an option that is not a bool")
-
-
 def _check_decoding(engine: BpeEngine, skip_special_tokens: Any) -> None:
     """Raise CallFallbackError if bpe must not decode."""
     if engine.decoding.fallback_reason:
         raise CallFallbackError(engine.decoding.fallback_reason)
-    _check_flags(skip_special_tokens)
-
-
-def _check_batch(batch: Any) -> None:
-    if type(batch) is not list:
-        raise CallFallbackError("a batch that is not a list")
-
-
-def _encodings(
-    engine: BpeEngine, real: Any, inputs: list[tuple[Row, ...]], add_special_tokens: bool
-) -> list[Encoding]:
-    """Return the encoding of the rows of each input, with the settings of `real`."""
-    truncation, padding = real.truncation, real.padding
-    if truncation is None and padding is None:
-        return [engine.encoding(rows, add_special_tokens) for rows in inputs]
-    limit = None if truncation is None else checked(Truncation(**truncation))
-    windows = [engine.window(rows, add_special_tokens, limit) for rows in inputs]
-    if padding is not None:
-        windows = pad(windows, Padding(**padding))
-    return [Encoding.of(window) for window in windows]
-
-
-def _parts(input: Any, is_pretokenized: bool) -> Sequence[Any]:
-    """Return the sequences of an input of a batch: one or two."""
-    if _is_words(input) if is_pretokenized else isinstance(input, str):
-        return (input,)
-    if type(input) not in (tuple, list) or len(input) != 2:
-        raise CallFallbackError("an input that is neither a sequence nor a pair")
-    return input  # type: ignore[no-any-return]
-
-
-def _rows(engine: BpeEngine, real: Any, parts: Sequence[Any], is_pretokenized: bool) -> list[Row]:
-    """Return the row of each sequence: a text, or a list of words.
-
-    Special tokens in a text are ordinary text if `real` encodes special tokens.
-    """
-    treatment: Treatment = "text" if real.encode_special_tokens else "allow"
-    if not is_pretokenized:
-        one = len(parts) == 1
-        return [engine.row(parts[0], treatment)] if one else engine.rows([*parts], treatment)
-    if not all(map(_is_words, parts)):
-        raise CallFallbackError("a pre-tokenized input that is not a list of str")
-    return [engine.words_row(part, treatment) for part in parts]
-
-
-def _is_words(part: Any) -> bool:
-    return type(part) in (list, tuple) and all(isinstance(word, str) for word in part)
+    inputs.check_flags(skip_special_tokens)
