@@ -66,6 +66,34 @@ def test_an_encoding_changes_in_place_as_the_real_one(
     assert pairs.plain(encodings[0]) == pairs.plain(encodings[1])
 
 
+def test_functions_in_rust_take_encodings() -> None:
+    real, ours = both(small(post_processor=pairs.random_template(seeded("rust"))))
+    processor = real.post_processor
+    texts = "the é fox", "", " quick"
+    mine, theirs = ([tok.encode(text) for text in texts] for tok in (ours, real))
+    first, second = (tok.encode("the fox", add_special_tokens=False) for tok in (ours, real))
+    merge = tokenizers.Encoding.merge
+    with hf.patched():
+        for growing in (True, False):
+            expected = pairs.plain(merge(theirs, growing))
+            for mixed in (mine, (*mine,), [mine[0], *theirs[1:]], theirs):
+                merged = tokenizers.Encoding.merge(mixed, growing_offsets=growing)
+                assert pairs.plain(merged) == expected
+                assert pairs.plain(hf.Encoding.merge(mixed, growing)) == expected
+        for call in (
+            lambda encoding: real.post_process(encoding),
+            lambda encoding: ours.post_process(encoding, encoding),
+            lambda encoding: processor.process(encoding),
+            lambda encoding: processor.process(encoding, pair=encoding, add_special_tokens=False),
+            lambda encoding: tokenizers.Encoding.merge(encoding),
+            lambda encoding: tokenizers.Encoding.merge([encoding, 3]),
+        ):
+            assert pairs.outcome(call, first) == pairs.outcome(call, second)
+    assert merge is tokenizers.Encoding.merge
+    with pytest.raises(TypeError):
+        tokenizers.Encoding.merge(mine)
+
+
 def test_a_tokenizer_passes_for_the_real_one() -> None:
     real, ours = both(small())
     assert isinstance(ours, tokenizers.Tokenizer)

@@ -51,7 +51,7 @@ class Encoding:
     """The ids of one input; everything else is computed on first access.
 
     Passes for a tokenizers.Encoding in `isinstance`, and pickles as one. `to_real` converts it for
-    functions in Rust.
+    functions in Rust; `patch` makes them convert it.
     """
 
     def __init__(self, source: Callable[..., Window], *arguments: Any) -> None:

@@ -1,6 +1,6 @@
 """Let bpe serve one tokenizer, or every tokenizer of transformers until this is undone.
 
-A tokenizer is served by its stand-in (tokenizer.Tokenizer).
+A tokenizer is served by its stand-in (tokenizers.Tokenizer of this package).
 """
 
 from __future__ import annotations
@@ -15,11 +15,18 @@ from threading import RLock
 from typing import Any
 
 from bpe.compat.huggingface import settings, short_methods
-from bpe.compat.huggingface.real import ParityBpeTrainer, RealDecodeStream, RealTokenizer
+from bpe.compat.huggingface.encoding import real_arguments
+from bpe.compat.huggingface.real import (
+    ParityBpeTrainer,
+    PostProcessor,
+    RealDecodeStream,
+    RealEncoding,
+    RealTokenizer,
+)
 from bpe.compat.huggingface.serving import ServingEngine
 from bpe.compat.huggingface.state import recheck_all, state_of
 from bpe.compat.huggingface.stream import DecodeStream
-from bpe.compat.huggingface.tokenizer import Tokenizer, changing
+from bpe.compat.huggingface.tokenizers import Tokenizer, changing
 
 _lock = RLock()
 _outer: list[tuple[bool, float]] = []
@@ -92,6 +99,9 @@ def _replace_stream(old: Any, new: Any) -> None:
 
 def _replacements() -> Iterator[tuple[type, str, Any]]:
     """Yield the class, the name and the new value of each attribute to replace."""
+    yield RealEncoding, "merge", staticmethod(_with_real_encodings(RealEncoding.merge))
+    yield RealTokenizer, "post_process", _with_real_encodings(RealTokenizer.post_process)
+    yield PostProcessor, "process", _with_real_encodings(PostProcessor.process)
     if ParityBpeTrainer is not None:
         yield ParityBpeTrainer, "train_from_iterator", _train(ParityBpeTrainer.train_from_iterator)
     owner = patched_class()
@@ -100,6 +110,17 @@ def _replacements() -> Iterator[tuple[type, str, Any]]:
     yield owner, "_tokenizer", _TokenizerAttribute(hasattr(owner, "_tokenizer"))
     for name, method in short_methods.methods(owner).items():
         yield owner, name, method
+
+
+def _with_real_encodings(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that converts encodings of bpe, also in lists, for `original` in Rust."""
+
+    @wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        kwargs = {name: real_arguments(value) for name, value in kwargs.items()}
+        return original(*map(real_arguments, args), **kwargs)
+
+    return function
 
 
 def _train(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ VERSION: str = tokenizers.__version__
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
 """The versions of the library tokenizers with which the stand-in was compared.
 
-The stand-in is tokenizer.Tokenizer.
+The stand-in is the Tokenizer of bpe.compat.huggingface.
 """
 WHY_NOT = ""
 """Why the stand-in cannot be built on the installed version, which lacks a class; else ""."""
@@ -30,10 +30,11 @@ try:
     RealTokenizer: Any = tokenizers.Tokenizer
     RealEncoding: Any = tokenizers.Encoding
     RealDecodeStream: Any = decoders.DecodeStream
+    PostProcessor: Any = processors.PostProcessor
     COMPONENTS: tuple[Any, ...] = (
         normalizers.Normalizer,
         pre_tokenizers.PreTokenizer,
-        processors.PostProcessor,
+        PostProcessor,
         decoders.Decoder,
         models.Model,
     )
