@@ -12,6 +12,7 @@ import pytest
 
 import huggingface_pairs as pairs
 from huggingface_pairs import both, small
+from paths import shared
 from support import max_examples, seeded
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -157,3 +158,29 @@ def test_a_tokenizer_that_bpe_cannot_serve_can_be_served_again() -> None:
     for tok in (real, ours):
         tok.add_tokens([tokenizers.AddedToken("  ", lstrip=False)])
     same(real, ours, ("the  fox<R> a",))
+
+
+@pytest.mark.parametrize("name", ["llama2.json", "mistral03.json"])
+def test_tokens_added_to_a_published_vocabulary_decode(name: str) -> None:
+    # tokenizers 0.22.2 decodes them from their text, later versions from their normalized text.
+    real, ours = both(shared("vocabs", "hf", name).read_text(encoding="utf-8"))
+    random = seeded(name)
+    tokens = [
+        tokenizers.AddedToken(content, normalized=normalized, special=special)
+        for content, normalized, special in [
+            ("<new>", True, False), (" a b", True, False), ("x y", False, False),
+            (" z", True, True), ("▁q", True, True), ("日本", True, False), ("<0x41>", True, False),
+        ]
+    ]  # fmt: skip
+    for tok in (real, ours):
+        assert tok.add_tokens(tokens) == len(tokens)
+    size = real.get_vocab_size()
+    choice = [5, 300, size - 8, *range(size - 7, size)]
+    ids = [random.choices(choice, k=4) for _ in range(99)]
+    for skips in (True, False):
+        assert ours.decode_batch(ids, skips) == real.decode_batch(ids, skips)
+    stream = hf.DecodeStream(skip_special_tokens=True)
+    real_stream = tokenizers.decoders.DecodeStream(skip_special_tokens=True)
+    for id in range(size - 30, size):
+        assert stream.step(ours, id) == real_stream.step(real, id)
+    assert hf.engine(ours).counts["tokenizers"] == 0
