@@ -59,7 +59,8 @@ def hf_check_command(path: Path, file: str | None) -> int:
     tok = _load(path)
     fallen_before = hf.fallbacks()
     difference, count = _first_difference(hf, tok, texts)
-    engine = hf.engine(tok)
+    with _serving(hf, tok) as served:
+        engine = hf.engine(served)
     fallen = {
         reason: number - fallen_before.get(reason, 0)
         for reason, number in hf.fallbacks().items()

@@ -6,7 +6,9 @@ A program that is not installed is repeated here by its calls.
 from __future__ import annotations
 
 import importlib
+import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +107,85 @@ def test_langchain_counts_tokens(tok: Any) -> None:
     expected = run(tok)
     with hf.patched():
         assert run(tok) == expected
+
+
+@pytest.mark.parametrize("name", ["from_file", "from_str", "from_buffer", "from_pretrained"])
+def test_a_program_that_reads_its_own_tokenizer(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """litgpt and torchtune call from_file, litellm from_str and from_pretrained."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(pairs.base(), encoding="utf-8")
+    hub = importlib.import_module("huggingface_hub")
+    monkeypatch.setattr(hub, "hf_hub_download", lambda *args, **options: str(path))
+    data = path.read_bytes()
+    argument = {"from_file": str(path), "from_str": data.decode(), "from_buffer": data}
+    read = getattr(tokenizers.Tokenizer, name)
+
+    def run() -> Any:
+        # The program imported the class before the patch.
+        tok = getattr(tokenizers.Tokenizer, name)(argument.get(name, "a-model"))
+        encoding = tok.encode(TEXT, add_special_tokens=False)
+        texts = [tok.decode(encoding.ids, skip_special_tokens=False), tok.id_to_token(5)]
+        return tok, [encoding.ids, encoding.offsets, texts, tok.get_vocab_size(), pickle.dumps(tok)]
+
+    real, expected = run()
+    with hf.patched(strict=True, factories=True):
+        tok, result = run()
+        assert result == expected
+        assert type(tok) is hf.Tokenizer
+        assert hf.engine(tok) == ("bpe", "", {"bpe": 2, "tokenizers": 0})
+        with hf.patched():
+            assert type(run()[0]) is tokenizers.Tokenizer
+    assert type(run()[0]) is type(real) is tokenizers.Tokenizer
+    assert getattr(tokenizers.Tokenizer, name) is read
+
+
+def test_datatrove(tmp_path: Path) -> None:
+    utils = need("datatrove.utils.tokenization")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(pairs.base(), encoding="utf-8")
+
+    class Step(utils.PipelineStepWithTokenizer):  # type: ignore[misc, name-defined]
+        def run(self, *args: Any, **options: Any) -> Any: ...
+
+    def run() -> Any:
+        step = Step(str(path), eos_token="e")
+        return step.tokenizer, [e.ids for e in step.tokenizer.encode_batch([TEXT, "the"])]
+
+    _, expected = run()
+    with hf.patched(strict=True, factories=True):
+        tok, ids = run()
+        assert (ids, hf.engine(tok).counts) == (expected, {"bpe": 1, "tokenizers": 0})
+
+
+def test_the_engine_of_a_tokenizer_that_does_not_reach_bpe(tok: Any) -> None:
+    real = tok._tokenizer
+    for each in (tok, real):
+        name, reason, _ = hf.engine(each)
+        assert name == "tokenizers"
+        assert "patch(factories=True)" in reason
+    with hf.patched():
+        assert hf.engine(tok).name == hf.engine(tok._tokenizer).name == "bpe"
+        assert hf.engine(real).name == "tokenizers"
+    assert hf.engine(tok).name == "tokenizers"
+    assert hf.engine(hf.wrap(real)).name == hf.engine(hf.wrap(tok)).name == "bpe"
+    assert hf.engine(tok).name == "bpe"
+
+
+def test_transformers_reads_its_tokenizers_by_the_same_functions(tok: Any, tmp_path: Path) -> None:
+    tok.save_pretrained(tmp_path)
+    transformers = importlib.import_module("transformers")
+    expected = pickle.dumps(transformers.AutoTokenizer.from_pretrained(tmp_path))
+    with hf.patched(strict=True, factories=True):
+        again = transformers.AutoTokenizer.from_pretrained(tmp_path)
+        made = transformers.PreTrainedTokenizerFast(
+            tokenizer_object=tokenizers.Tokenizer.from_str(pairs.base())
+        )
+        assert pickle.dumps(again) == expected
+        made.add_special_tokens({"pad_token": "e"})
+        assert again(TEXT)["input_ids"] == made(TEXT)["input_ids"]
+        for each in (again, made):
+            assert type(vars(each)["_tokenizer"]) is tokenizers.Tokenizer
+            assert hf.engine(each).name == "bpe"
+    assert again(TEXT)["input_ids"] == tok(TEXT)["input_ids"]

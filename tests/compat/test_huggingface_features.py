@@ -41,7 +41,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 """The arguments of each kind of tokenizer. bpe serves all but the last."""
 REASONS = (
-    "a batch that is not a list",
+    "a batch that is not a sequence",
     "a pre-tokenized input that is not a list of str",
     "a sequence that is too short to truncate",
     "a stride that is not less than the maximal length",

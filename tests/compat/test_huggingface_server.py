@@ -17,6 +17,7 @@ import huggingface_pairs as pairs
 import transformers_calls as calls
 from command_line import LONGEST, environment
 from paths import EXAMPLES
+from support import need
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -108,6 +109,58 @@ def test_processes_of_a_program_are_patched(
         check=True,
     ).stdout
     assert output.split() == [expected] * 3 * len(multiprocessing.get_all_start_methods())
+
+
+SCRIPT = """
+import importlib, sys
+
+def show(folder, child=""):
+    import tokenizers
+    from transformers import AutoTokenizer
+    for tok in (
+        AutoTokenizer.from_pretrained(folder)._tokenizer,
+        tokenizers.Tokenizer.from_file(folder + "/tokenizer.json"),
+    ):
+        print(type(tok).__module__, flush=True)
+    if child:
+        start(folder, child, [])
+
+def start(folder, package, children):
+    context = importlib.import_module(package).get_context("spawn")
+    process = context.Process(target=show, args=(folder, *children))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+if __name__ == "__main__":
+    from bpe.compat import huggingface as hf
+
+    folder, package = sys.argv[1:]
+    with hf.patched(factories=True, processes=True):
+        start(folder, package, [package])
+    with hf.patched(factories=True):
+        start(folder, package, [])
+    with hf.patched(processes=True):
+        start(folder, package, [])
+"""
+
+
+@pytest.mark.parametrize("package", ["multiprocessing", "multiprocess"])
+def test_spawned_processes_of_a_script_are_patched(tok: Any, tmp_path: Path, package: str) -> None:
+    if package == "multiprocess":  # the workers of datasets
+        need(package)
+    script = tmp_path / "a_script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    output = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), package],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=LONGEST,
+        check=True,
+    ).stdout
+    ours, real = "bpe.compat.huggingface.tokenizers", "tokenizers"
+    assert output.split() == [*[ours] * 4, real, real, ours, real]
 
 
 def test_a_program_must_be_named() -> None:

@@ -165,7 +165,8 @@ def test_other_versions_of_transformers_have_no_short_methods(
     plain: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids, before = plain("the fox")["input_ids"], hf.fallbacks()
-    assert hf.engine(plain).reason == ""
+    with hf.patched():
+        assert hf.engine(plain).reason == ""
     monkeypatch.setattr("bpe.compat.huggingface.short_methods.TESTED_VERSIONS", ())
     with hf.patched(strict=True):
         assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
@@ -281,6 +282,11 @@ def test_the_environment_variable_overrides_the_arguments(
             with hf.patched(strict=True):
                 pass
             assert (settings.strict, settings.check) == expected
+            assert settings.current() == (*expected, False, False)
+    monkeypatch.setenv("PRETOK_HF", "factories,processes")
+    with hf.patched():
+        assert settings.current() == (False, 0.0, True, True)
+    assert settings.current() == settings.Options()
     for wrong in ("yes", "check=2", "check=x", "strict check"):
         monkeypatch.setenv("PRETOK_HF", wrong)
         with pytest.raises(ValueError, match=r"in PRETOK_HF, got '"):

@@ -1,6 +1,7 @@
 """A stand-in for Hugging Face's tokenizers: `from bpe.compat import huggingface as hf`.
 
     hf.patch()                      # every tokenizer of transformers, in the whole process
+    hf.patch(factories=True)        # also those that programs read with tokenizers.Tokenizer
     tok = hf.wrap(tok)              # one tokenizer
     hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer
     hf.engine(tok)                  # the library that answers the calls of tok, and why

@@ -6,36 +6,36 @@ A tokenizer is served by its stand-in (tokenizers.Tokenizer of this package).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
-from importlib import import_module
-from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
+from bpe.compat.huggingface import processes as spawning
 from bpe.compat.huggingface import settings, short_methods
-from bpe.compat.huggingface.encoding import real_arguments
-from bpe.compat.huggingface.real import (
-    ParityBpeTrainer,
-    PostProcessor,
-    RealDecodeStream,
-    RealEncoding,
-    RealTokenizer,
-)
+from bpe.compat.huggingface.real import RealDecodeStream, RealTokenizer
+from bpe.compat.huggingface.replacements import replacements
 from bpe.compat.huggingface.serving import ServingEngine
+from bpe.compat.huggingface.settings import Options
 from bpe.compat.huggingface.state import recheck_all, state_of
 from bpe.compat.huggingface.stream import DecodeStream
-from bpe.compat.huggingface.tokenizers import Tokenizer, changing
+from bpe.compat.huggingface.tokenizers import Tokenizer
 
+_UNREACHED = (
+    "no call reaches bpe; call patch(), or use the result of wrap(tok), or load it after "
+    "patch(factories=True)"
+)
 _lock = RLock()
-_outer: list[tuple[bool, float]] = []
+_outer: list[Options] = []
 """For each call of `patch` that is not undone yet, the settings to restore."""
 _MISSING = object()
-_replaced: list[tuple[type, str, Any]] = []
+_replaced: dict[tuple[Any, str], Any] = {}
+"""The value of each replaced attribute before, by its owner and name."""
 
 
-def patch(strict: bool = False, check: float = 0.0) -> None:
+def patch(
+    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+) -> None:
     """Let bpe serve the tokenizers of transformers, in the whole process.
 
     This includes tokenizers that exist already. Calls nest: each needs a call of `unpatch` to undo
@@ -43,20 +43,33 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
     calls, from 0 to 1, that the real tokenizer repeats. If its result differs, this is logged, and
     the real tokenizer serves all later calls of that tokenizer.
 
-    The environment variable PRETOK_HF overrides the arguments: "off" (patch nothing), "strict",
-    "check=0.01", or "strict,check=0.01".
+    With `factories`, `from_file`, `from_str`, `from_buffer` and `from_pretrained` of
+    tokenizers.Tokenizer return a Tokenizer that bpe serves. With `processes`, processes that
+    multiprocessing or multiprocess spawns call `patch` with the same arguments before they run the
+    main module; forked processes need nothing.
+
+    The environment variable PRETOK_HF overrides the arguments: "off" (patch nothing), or one or
+    more of "strict", "check=0.01", "factories" and "processes" with commas.
     """
-    options = settings.from_environment(strict, check)
+    options = settings.from_environment(Options(strict, check, factories, processes))
     with _lock:
-        replacements = [] if _replaced or options is None else list(_replacements())
-        _outer.append((settings.strict, settings.check))
-        if options is not None:
-            settings.strict, settings.check = options
+        _outer.append(settings.current())
+        if options is None:
+            return
+        settings.use(options)
+        if not _replaced:
+            found = list(replacements())
             _replace_stream(RealDecodeStream, DecodeStream)
-        if replacements:
             recheck_all()
-        for owner, name, value in replacements:
-            _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
+            _replace(found)
+        if options.processes:
+            _replace(spawning.replacements())
+
+
+def _replace(found: Iterable[tuple[Any, str, Any]]) -> None:
+    for owner, name, value in found:
+        if (owner, name) not in _replaced:
+            _replaced[owner, name] = vars(owner).get(name, _MISSING)
             setattr(owner, name, value)
 
 
@@ -65,11 +78,11 @@ def unpatch() -> None:
     with _lock:
         if not _outer:
             return
-        settings.strict, settings.check = _outer.pop()
+        settings.use(_outer.pop())
         if _outer:
             return
         while _replaced:
-            owner, name, value = _replaced.pop()
+            (owner, name), value = _replaced.popitem()
             if value is _MISSING:
                 delattr(owner, name)
             else:
@@ -78,9 +91,11 @@ def unpatch() -> None:
 
 
 @contextmanager
-def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
+def patched(
+    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+) -> Iterator[None]:
     """Patch for the duration of a `with` block, in the whole process."""
-    patch(strict, check)
+    patch(strict, check, factories=factories, processes=processes)
     try:
         yield
     finally:
@@ -97,85 +112,6 @@ def _replace_stream(old: Any, new: Any) -> None:
             names["DecodeStream"] = new
 
 
-def _replacements() -> Iterator[tuple[type, str, Any]]:
-    """Yield the class, the name and the new value of each attribute to replace."""
-    yield RealEncoding, "merge", staticmethod(_with_real_encodings(RealEncoding.merge))
-    yield RealTokenizer, "post_process", _with_real_encodings(RealTokenizer.post_process)
-    yield PostProcessor, "process", _with_real_encodings(PostProcessor.process)
-    if ParityBpeTrainer is not None:
-        yield ParityBpeTrainer, "train_from_iterator", _train(ParityBpeTrainer.train_from_iterator)
-    owner = patched_class()
-    if owner is None:
-        return
-    yield owner, "_tokenizer", _TokenizerAttribute(hasattr(owner, "_tokenizer"))
-    for name, method in short_methods.methods(owner).items():
-        yield owner, name, method
-
-
-def _with_real_encodings(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that converts encodings of bpe, also in lists, for `original` in Rust."""
-
-    @wraps(original)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        kwargs = {name: real_arguments(value) for name, value in kwargs.items()}
-        return original(*map(real_arguments, args), **kwargs)
-
-    return function
-
-
-def _train(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a `train_from_iterator` that also takes a stand-in."""
-
-    @wraps(original)
-    def train_from_iterator(self: Any, tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
-        method = partial(original, self)
-        if isinstance(tokenizer, RealTokenizer):
-            tokenizer = Tokenizer.of(tokenizer).real
-            method = changing(method, tokenizer)
-        return method(tokenizer, *args, **kwargs)
-
-    return train_from_iterator
-
-
-def patched_class() -> type | None:
-    """Return the class of transformers whose `_tokenizer` is a tokenizers.Tokenizer, if any."""
-    if find_spec("transformers") is None:
-        return None
-    if find_spec("transformers.tokenization_utils_tokenizers") is not None:
-        module = import_module("transformers.tokenization_utils_tokenizers")
-        return module.TokenizersBackend  # type: ignore[no-any-return]
-    module = import_module("transformers.tokenization_utils_fast")
-    return module.PreTrainedTokenizerFast  # type: ignore[no-any-return]
-
-
-class _TokenizerAttribute:
-    """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
-
-    def __init__(self, has_default: bool) -> None:
-        """Wrap the attribute.
-
-        `has_default` says whether the class itself has an attribute `_tokenizer`, which is None.
-        Reading the attribute before it is set then returns None and raises no AttributeError.
-        """
-        self._has_default = has_default
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        real = None if instance is None else instance.__dict__.get("_tokenizer")
-        if real is None:
-            if self._has_default or (instance is not None and "_tokenizer" in instance.__dict__):
-                return None
-            raise AttributeError(
-                f"{type(instance).__name__!r} object has no attribute '_tokenizer'"
-            )
-        return real if settings.is_bypassed() else Tokenizer.of(real)
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        instance.__dict__["_tokenizer"] = value.real if type(value) is Tokenizer else value
-
-    def __delete__(self, instance: Any) -> None:
-        del instance.__dict__["_tokenizer"]
-
-
 def wrap(tok: Any) -> Any:
     """Return a tokenizer that bpe serves.
 
@@ -190,10 +126,16 @@ def wrap(tok: Any) -> Any:
 
 
 def engine(tok: Any) -> ServingEngine:
-    """Return the library that serves a tokenizer of transformers or tokenizers, and why."""
+    """Return the library that serves a tokenizer of transformers or tokenizers, and why.
+
+    It is "tokenizers" if no call of `tok` reaches bpe, because `tok` is neither patched nor
+    wrapped.
+    """
     real = real_of(tok)
     is_of_transformers = not isinstance(tok, RealTokenizer)
     serving = state_of(real).serving_engine(real)
+    if type(tok._tokenizer if is_of_transformers else tok) is not Tokenizer:
+        return serving._replace(name="tokenizers", reason=_UNREACHED)
     if is_of_transformers and not serving.reason:
         return serving._replace(reason=short_methods.why_not())
     return serving

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
+from typing import NamedTuple
 
-# True if a call that bpe does not serve raises FallbackError.
 strict = False
 check = 0.0
-"""The share of calls whose result is compared with that of the real tokenizer."""
+factories = False
+processes = False
 total: Counter[str] = Counter()
 
 VARIABLE = "PRETOK_HF"
@@ -24,21 +25,48 @@ class _Thread(local):
 _thread = _Thread()
 
 
-def from_environment(strict: bool, check: float) -> tuple[bool, float] | None:
-    """Return `strict` and `check` after the changes by PRETOK_HF; None if it turns `patch` off.
+class Options(NamedTuple):
+    """The arguments of `patch`, which are also variables of this module."""
 
-    The variable holds "on", "off", "strict", "check=SHARE", or several of them with commas.
+    strict: bool = False
+    """True if a call that bpe does not serve raises FallbackError."""
+    check: float = 0.0
+    """The share of calls whose result is compared with that of the real tokenizer."""
+    factories: bool = False
+    """True if functions of tokenizers.Tokenizer that read a tokenizer return stand-ins."""
+    processes: bool = False
+    """True if spawned processes call `patch`, too."""
+
+
+def current() -> Options:
+    """Return the options in effect."""
+    return Options(strict, check, factories, processes)
+
+
+def use(options: Options) -> None:
+    """Put options into effect."""
+    globals().update(options._asdict())
+
+
+def from_environment(options: Options) -> Options | None:
+    """Return `options` after the changes by PRETOK_HF; None if it turns `patch` off.
+
+    The variable holds "on", "off", "strict", "check=SHARE", "factories", "processes", or several of
+    them with commas.
     """
     for word in os.environ.get(VARIABLE, "").replace(" ", "").split(","):
         if word == "off":
             return None
-        if word == "strict":
-            strict = True
+        if word in ("strict", "factories", "processes"):
+            options = options._replace(**{word: True})
         elif word.startswith("check="):
-            check = _share(word.removeprefix("check="))
+            options = options._replace(check=_share(word.removeprefix("check=")))
         elif word not in ("", "on"):
-            raise ValueError(f"expected on, off, strict or check=SHARE in {VARIABLE}, got {word!r}")
-    return strict, check
+            raise ValueError(
+                f"expected on, off, strict, check=SHARE, factories or processes in {VARIABLE}, "
+                f"got {word!r}"
+            )
+    return options
 
 
 def _share(text: str) -> float:

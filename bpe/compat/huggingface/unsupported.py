@@ -18,11 +18,13 @@ from bpe.compat.huggingface.real import WHY_NOT
 from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 
 
-def patch(strict: bool = False, check: float = 0.0) -> None:
+def patch(
+    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+) -> None:
     """Warn that all tokenizers serve themselves; with `strict`, raise FallbackError instead."""
-    options = settings.from_environment(strict, check)
+    options = settings.from_environment(settings.Options(strict, check, factories, processes))
     if options is not None:
-        if options[0]:
+        if options.strict:
             raise FallbackError(WHY_NOT)
         _warn()
 
@@ -32,9 +34,11 @@ def unpatch() -> None:
 
 
 @contextmanager
-def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
+def patched(
+    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+) -> Iterator[None]:
     """Call `patch`."""
-    patch(strict, check)
+    patch(strict, check, factories=factories, processes=processes)
     yield
 
 

@@ -1,0 +1,23 @@
+"""Call `patch` in a spawned process, and run the main module of its parent (see processes)."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+from pathlib import Path
+
+from bpe.compat import huggingface
+from bpe.compat.huggingface.processes import KEYS, VARIABLE
+
+if __name__ == "__mp_main__":
+    _data = json.loads(os.environ[VARIABLE])
+    huggingface.patch(**_data["options"])
+    _name, _path = map(_data["main"].get, KEYS)
+    _content = {}
+    # multiprocessing does not import `__main__` modules of packages, nor IPython.
+    if _name and not _name.endswith("__main__"):
+        _content = runpy.run_module(_name, run_name=__name__, alter_sys=True)
+    elif _path and Path(_path).stem != "ipython":
+        _content = runpy.run_path(_path, run_name=__name__)
+    globals().update({k: v for k, v in _content.items() if not k.startswith("__")})
