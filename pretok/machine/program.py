@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pretok.behaviors import BEHAVIORS
 from pretok.charsets.alphabet import Alphabet, partition
@@ -52,6 +53,15 @@ def serialize_stages(stages: Sequence[Stage]) -> list[int]:
     """
     words = [MAGIC, len(stages)]
     for stage in stages:
-        program = compile_rules(stage.rules).serialize()
+        program = _serialized(stage.rules)
         words += [BEHAVIORS.index(stage.behavior), int(stage.invert), len(program), *program]
     return words
+
+
+@lru_cache(maxsize=256)
+def _serialized(rules: tuple[Rule, ...]) -> tuple[int, ...]:
+    """Return the serialized program of `rules`.
+
+    To load a preset that is not built in, bpe compares its program with those of all presets.
+    """
+    return tuple(compile_rules(rules).serialize())
