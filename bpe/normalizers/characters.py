@@ -30,6 +30,11 @@ class CharacterSet:
         self._categories = categories
         self._more, self._fewer = _ranges(more), _ranges(fewer)
 
+    @property
+    def edges(self) -> set[int]:
+        """The code points where membership may change between two characters of one category."""
+        return {edge for first, last in self._more + self._fewer for edge in (first, last + 1)}
+
     def has(self, char: str) -> bool:
         """Return whether the set has `char`."""
         if _within(self._more, char):

@@ -99,6 +99,11 @@ def kind_of(char: str) -> Kind:
     return next((kind for kind, members in _MEMBERS if members.has(char)), Kind.OTHER)
 
 
+def edges() -> set[int]:
+    """Return the code points where the kind may change between two characters of one category."""
+    return {edge for _, members in _MEMBERS for edge in members.edges}
+
+
 # `_MEMBERS` uses these lists. _NOT_EXTENDING has marks (category M) that are neither EXTEND nor
 # SPACING_MARK. _NOT_SPACING has marks of category Mc that are EXTEND, not SPACING_MARK.
 _NOT_EXTENDING = """
