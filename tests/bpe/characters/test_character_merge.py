@@ -67,17 +67,18 @@ def random_scores(random: Random) -> CharacterVocabulary:
     return CharacterVocabulary(tokens, dict(enumerate(map(float, order), 1)), 0)
 
 
-def random_text(random: Random) -> bytes:
+def random_text(random: Random, is_long: bool = False) -> bytes:
     parts = [*(letter.encode() for letter in LETTERS), b"d", b"\xff", b"\xe4\xb8", b"1", b"\n"]
     few = random.sample(parts, random.randrange(1, len(parts)))
-    size = random.choice([1, 5, 20, 60, 300, 3000])
-    run = random.choice(few) * random.choice([0, 0, 70, 2000])
+    size = random.choice([300, 3000] if is_long else [1, 5, 20, 60])
+    run = random.choice(few) * random.choice([0, 2000] if is_long else [0, 0, 70])
     return b"".join(random.choices(few, k=random.randrange(size + 1))) + run
 
 
 def compare(random: Random, python: Tokenizer, native: Tokenizer) -> None:
     assert (python.backend, native.backend) == ("python", "native")
-    texts: list[str | bytes] = [b"", b" ", b"d", *(random_text(random) for _ in range(8))]
+    texts: list[str | bytes] = [b"", b" ", b"d", *(random_text(random) for _ in range(7))]
+    texts.insert(3, random_text(random, is_long=True))
     texts += [
         bytes(text).decode(errors="replace") for text in texts[3:6] if isinstance(text, bytes)
     ]

@@ -15,6 +15,7 @@ from bpe.formats.pretok_numbers import encode_number
 from bpe.formats.sentencepiece import parse
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.characters import CHINESE, CONTROLS
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.native import NativeNormalizer
 from bpe.normalizers.precompiled import Precompiled
@@ -36,7 +37,7 @@ from bpe.types import NormalizesText
 from charsmaps import charsmap
 from pretok.machine.backend import backend
 from sentencepiece_models import trained
-from support import TIMES, TOO_MUCH, growth, max_examples, seeded
+from support import TIMES, TOO_MUCH, growth, max_examples, scalar_values, seeded
 
 pytestmark = pytest.mark.skipif(backend() != "native", reason="the native backend is not built")
 
@@ -178,12 +179,20 @@ STEPS: tuple[TextStep, ...] = (
 )  # fmt: skip
 
 
+@cache
+def every_character() -> list[str]:
+    """Return scalar_values(), and the characters next to each end of the largest listed ranges."""
+    edges = CHINESE.edges | CONTROLS.edges
+    codes = {*scalar_values(), *edges, *(edge - 1 for edge in edges)}
+    return [chr(code) for code in sorted(codes) if code >= 0 and not 0xD800 <= code < 0xE000]
+
+
 @pytest.mark.parametrize("step", [step for step in STEPS if step != Prepend("\ud800")], ids=str)
 def test_every_character(step: TextStep) -> None:
-    """All code points, in lines of 64, and before and after marks."""
+    """Each character between other characters, and before and after marks."""
     chain = NormalizerChain((step,))
     native = NativeNormalizer(chain)
-    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    characters = every_character()
     for at in range(0, len(characters), 0x800):
         part = characters[at : at + 0x800]
         text = "".join(part) + "\n" + "\u0301\u0323".join(part) + "\n" + "\u05b4a\u0345".join(part)
