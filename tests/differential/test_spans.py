@@ -106,10 +106,16 @@ def written(model: dict[str, Any], **parts: Any) -> str:
     })  # fmt: skip
 
 
+MERGES = 5000
+"""The number of merges of a model. All merges of the file would only make loading slower."""
+
+
 @cache
 def model_of(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a model of a tokenizer.json, and its pre_tokenizer."""
     vocab = json.loads(shared("vocabs", f"{name}_vocab.json").read_text("utf-8"))
+    # The tokens of single bytes have the first ids, and then each merge has the next id.
+    vocab = {token: id for token, id in vocab.items() if id < 256 + MERGES}
     lines = shared("vocabs", f"{name}_merges.txt").read_text("utf-8").split("\n")
     merges = [line for line in lines if line and not line.startswith("#version")]
     split = {"type": "Split", "pattern": {"Regex": QWEN2.pattern}, "behavior": "Isolated",
@@ -118,7 +124,7 @@ def model_of(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     model = {
         "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
         "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "vocab": vocab,
-        "merges": merges,
+        "merges": merges[:MERGES],
     }  # fmt: skip
     return model, byte_level() if name == "gpt2" else qwen2
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType
@@ -56,12 +57,17 @@ def wrong_values() -> list[object]:
     ]  # fmt: skip
 
 
+DESCRIPTIONS = [f"{value!r:.80}" for value in wrong_values()]
+
+
+@cache
 def packed() -> tuple[bytes, Any, Any]:
     """Return the bytes, lengths and ids of the 256 bytes and of "ab"."""
     tokens = [bytes([byte]) for byte in range(256)] + [b"ab"]
     return b"".join(tokens), u32(*map(len, tokens)), np.arange(257, dtype=U32)
 
 
+@cache
 def machine() -> Any:
     return native_machine(pretok.get("gpt2", backend="native"))
 
@@ -70,7 +76,7 @@ def encoder(machine_: Any = ...) -> _core.Tokenizer:
     rows = np.array([[97, 98, 256]], U32)
     first = machine() if machine_ is ... else machine_
     spec = _core.Spec(*packed(), {"merges": rows})
-    return _core.Tokenizer(spec, first, 1 << 20)
+    return _core.Tokenizer(spec, first, 1 << 12)
 
 
 def added(*more: Any) -> _core.AddedTokens:
@@ -292,10 +298,10 @@ def cases(name: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "one less", make()[:-1]
     yield "one more", (*make(), None)
     for at in range(len(make())):
-        for index in range(len(wrong_values())):
+        for value, description in zip(wrong_values(), DESCRIPTIONS, strict=True):
             arguments = list(make())
-            arguments[at] = wrong_values()[index]
-            yield f"argument {at} is {arguments[at]!r:.80}", tuple(arguments)
+            arguments[at] = value
+            yield f"argument {at} is {description}", tuple(arguments)
 
 
 def main(prefix: str) -> None:
