@@ -30,6 +30,7 @@ import json, os, signal, sys
 import bpe
 if "parquet" in sys.argv[1]:
     import pyarrow.parquet
+    pyarrow.array([0])  # imports pandas, if installed; else each child would import it
 from bpe.corpus import documents, parts, work as work_module
 from bpe.corpus.shards import ShardWriter
 documents.BATCH, documents.LONG, documents.BLOCK = 400, 400, 150
