@@ -72,9 +72,9 @@ def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFi
             yield tuple(Path(own, file.name) for file in files), ()
     for files in editions:
         yield tuple(cache_folder() / file.name for file in files), files
-        folder = _tiktoken_folder()
+        folder = tiktoken_folder()
         if folder is not None and all(file.url for file in files):
-            yield tuple(folder / tiktoken_key(file) for file in files), files
+            yield tuple(folder / tiktoken_key(file.source) for file in files), files
     if is_safe and name.count("/") <= 1:
         snapshot = _snapshot(name)
         if snapshot is not None and (
@@ -84,7 +84,7 @@ def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFi
             yield (snapshot,), ()
 
 
-def _tiktoken_folder() -> Path | None:
+def tiktoken_folder() -> Path | None:
     """Return tiktoken's cache folder, or None if the user has disabled the cache."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
@@ -125,7 +125,7 @@ def _snapshot(name: str) -> Path | None:
 def _not_found(name: str, damaged: list[Path]) -> str:
     """Return the message of the error for `name`; files in `damaged` have a wrong sha256."""
     own = os.environ.get("PRETOK_VOCAB_DIR")
-    folder = _tiktoken_folder()
+    folder = tiktoken_folder()
     places = [
         f"$PRETOK_VOCAB_DIR ({own})" if own else "$PRETOK_VOCAB_DIR (not set)",
         str(cache_folder()),

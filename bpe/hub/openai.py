@@ -72,6 +72,6 @@ def encoding_name_for_model(model_name: str) -> str:
         if model_name.startswith(prefix):
             return encoding
     raise KeyError(
-        f"no encoding is known for model {model_name!r}; pass the name of an encoding, one of "
-        f"{', '.join(ENCODING_NAMES)}, to get_encoding"
+        f"Could not automatically map {model_name} to a tokeniser. Pass the name of an encoding, "
+        f"one of {', '.join(ENCODING_NAMES)}, to get_encoding"
     )

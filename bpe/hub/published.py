@@ -236,11 +236,14 @@ def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
     # r50k_base, so the loop tries gpt2 last.
     for vocabulary in sorted(known, key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
-            if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):
+            if names in (
+                [file.name for file in files],
+                [tiktoken_key(file.source) for file in files],
+            ):
                 return vocabulary
     return None
 
 
-def tiktoken_key(file: PublishedFile) -> str:
-    """Return the name of the file in tiktoken's cache."""
-    return sha1(file.source.encode(), usedforsecurity=False).hexdigest()
+def tiktoken_key(url: str) -> str:
+    """Return the name of the file of a URL in tiktoken's cache."""
+    return sha1(url.encode(), usedforsecurity=False).hexdigest()

@@ -167,7 +167,7 @@ def test_the_error_names_the_first_token_and_what_to_do(
     with pytest.raises(ValueError, match="allowed_special=") as caught:
         pair[0].encode(text, disallowed_special=disallowed)
     message = str(caught.value)
-    assert f"{named!r} at offset {at}," in message
+    assert f"disallowed special token {named!r} at offset {at}.\n" in message
     assert "disallowed_special=()" in message
     assert f"special_tokens_set - {{{named!r}}}" in message
 

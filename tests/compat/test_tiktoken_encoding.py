@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.compat import tiktoken
-from bpe.compat.tiktoken import Encoding, registry
+from bpe.compat.tiktoken import Encoding, encodings
 from bpe.hub import openai
 from paths import shared
 from pretok.machine.backend import BackendName
@@ -207,7 +207,7 @@ def test_model_names() -> None:
         try:
             expected = model.encoding_name_for_model(name)
         except KeyError:
-            with pytest.raises(KeyError, match="no encoding is known for model"):
+            with pytest.raises(KeyError, match="Could not automatically map "):
                 tiktoken.encoding_name_for_model(name)
         else:
             assert tiktoken.encoding_name_for_model(name) == expected
@@ -220,7 +220,7 @@ def test_encoding_names() -> None:
 
 @pytest.mark.parametrize("name", ["none such", "", "llama3", 1, None, ["gpt2"]])
 def test_unknown_encodings(name: Any) -> None:
-    with pytest.raises(ValueError, match="unknown encoding"):
+    with pytest.raises(ValueError, match="Unknown encoding "):
         tiktoken.get_encoding(name)
 
 
@@ -228,7 +228,7 @@ def test_unknown_encodings(name: Any) -> None:
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find vocabularies in the shared folder, and forget loaded encodings after the test."""
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(shared("vocabs")))
-    monkeypatch.setattr(registry, "_loaded", {})
+    monkeypatch.setattr(encodings, "ENCODINGS", {})
 
 
 @pytest.mark.usefixtures("local")

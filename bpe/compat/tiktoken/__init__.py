@@ -1,11 +1,13 @@
 """A drop-in for the package tiktoken 0.14: `from bpe.compat import tiktoken`.
 
-The methods of Encoding have the names, arguments, results and error types of tiktoken. The
+The methods of Encoding have the names, arguments, results and error types of tiktoken. The modules
+`core`, `load`, `model` and `registry` have the names that programs import. Programs that import
+tiktoken themselves get this package after `sys.modules["tiktoken"] = bpe.compat.tiktoken`. The
 intended differences are:
 
 - Patterns are not compiled. A `pat_str` that pretok does not know needs `preset=`.
 - Vocabularies must be on this machine, where `bpe.load` finds them; `pretok fetch` downloads them.
-  Plugins (`tiktoken_ext`) and submodules (`tiktoken.load` …) do not exist.
+  Plugins (`tiktoken_ext`) do not exist. `load` downloads nothing.
 - If several allowed or disallowed special tokens begin at the same place, the longest one counts.
   In tiktoken a hash decides which one counts.
 - Each byte must have a token, and ids must be below 2**24. A special token must not be empty, and
@@ -16,7 +18,8 @@ intended differences are:
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer
   types. `encode_batch` accepts `disallowed_special=None`, as `encode` does in both libraries.
 - Of the private attributes there are `_special_tokens`, `_mergeable_ranks` and `_pat_str`, which
-  programs use to extend an encoding. There is no `_core_bpe`.
+  programs use to extend an encoding, and `_core_bpe`.
+- Errors begin with the words of tiktoken that programs look for, and go on in other words.
 - `encode_to_numpy` returns a writable array.
 - Copying or unpickling an encoding from `get_encoding` gives the same encoding, as in tiktoken; any
   other encoding is pickled whole, with its pre-tokenizer.
@@ -24,9 +27,10 @@ intended differences are:
 
 from __future__ import annotations
 
-from bpe.compat.tiktoken.encoding import Encoding
-from bpe.compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
-from bpe.hub.openai import encoding_name_for_model
+from bpe.compat.tiktoken import load as load
+from bpe.compat.tiktoken.core import Encoding
+from bpe.compat.tiktoken.model import encoding_for_model, encoding_name_for_model
+from bpe.compat.tiktoken.registry import get_encoding, list_encoding_names
 
 __all__ = [
     "Encoding",

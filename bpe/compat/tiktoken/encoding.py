@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.compat.tiktoken.core_bpe import CoreBPE
 from bpe.compat.tiktoken.decoder import Decoder, checked_threads
 from bpe.compat.tiktoken.open_end import OpenEnd
 from bpe.compat.tiktoken.special_tokens import Allowed, Disallowed, SpecialTokens, refuse
@@ -249,6 +250,10 @@ class Encoding(Decoder):
         return self._tokenizer.vocabulary.ids
 
     @once
+    def _core_bpe(self) -> CoreBPE:
+        return CoreBPE(self)
+
+    @once
     def _special_token_values(self) -> set[int]:
         return set(self._special_tokens.values())
 
@@ -274,18 +279,18 @@ class Encoding(Decoder):
         return f"<Encoding {self.name!r}>"
 
     def __getstate__(self) -> object:
-        from bpe.compat.tiktoken import registry
+        from bpe.compat.tiktoken import encodings
 
         # Pickle a known encoding by name: another process loads the same vocabulary.
-        if registry.loaded(self.name) is self:
+        if encodings.loaded(self.name) is self:
             return self.name
         return {"name": self.name, "pat_str": self._pat_str, "tokenizer": self._tokenizer}
 
     def __setstate__(self, state: Any) -> None:
-        from bpe.compat.tiktoken import registry
+        from bpe.compat.tiktoken import encodings
 
         if isinstance(state, str):
-            self.__dict__.update(registry.get_encoding(state).__dict__)
+            self.__dict__.update(encodings.get_encoding(state).__dict__)
         else:
             self._set(**state)
 

@@ -60,8 +60,9 @@ def refuse(text: str, disallowed: frozenset[str]) -> None:
     if found is not None:
         at, token = found
         raise ValueError(
-            f"the text holds the special token {token!r} at offset {at}, and this call disallows "
-            f"it. Pass allowed_special={{{token!r}}} to encode it as its id, "
+            f"Encountered text corresponding to disallowed special token {token!r} at offset "
+            f"{at}.\n"
+            f"Pass allowed_special={{{token!r}}} to encode it as its id, "
             f"disallowed_special=enc.special_tokens_set - {{{token!r}}} to encode it as ordinary "
             "text, or disallowed_special=() to encode every special token as ordinary text."
         )
