@@ -70,7 +70,7 @@ def test_transformers_converts_a_rank_file(tmp_path: Path) -> None:
     encoding = ours("cl100k", "python")
     tiktoken.load.dump_tiktoken_bpe(encoding._mergeable_ranks, path)
     converter = converters.TikTokenConverter(
-        str(path), pattern=encoding._pat_str, extra_special_tokens=encoding._special_tokens
+        str(path), encoding._pat_str, False, encoding._special_tokens
     )
     made = converter.converted()
     assert isinstance(made, tokenizers.Tokenizer)
