@@ -118,10 +118,27 @@ class TextRow:
         return [self._aligner.align(text, self._treatment) for text in self._texts]
 
 
-Row: TypeAlias = ListedRow | TextRow
+class BareRow:
+    """The ids of one sequence, without tokens, spans and words, as encode_batch_fast has them."""
+
+    __slots__ = ("ids",)
+
+    def __init__(self, row: TextRow) -> None:
+        self.ids = row.ids
+
+    @property
+    def tokens(self) -> list[str]:
+        """An empty token for each id."""
+        return [""] * len(self.ids)
+
+    @property
+    def words(self) -> list[None]:
+        """None for each id."""
+        return [None] * len(self.ids)
+
+    def spans_of(self, start: int, stop: int) -> list[Span]:
+        """Return an empty span for each of the ids `start` to `stop`."""
+        return [(0, 0)] * (stop - start)
 
 
-def without_offsets(row: Row) -> Row:
-    """Return a row with the ids of `row` and, as encode_batch_fast has them, no other values."""
-    size = len(row.ids)
-    return ListedRow(row.ids, [""] * size, [(0, 0)] * size, [None] * size)
+Row: TypeAlias = ListedRow | TextRow | BareRow

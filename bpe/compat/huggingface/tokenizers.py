@@ -14,7 +14,7 @@ from bpe.compat.huggingface.async_calls import AsyncCalls, awaiting
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
-from bpe.compat.huggingface.rows import Row, without_offsets
+from bpe.compat.huggingface.rows import BareRow, Row
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.snapshot import COMPONENTS
 from bpe.compat.huggingface.state import (
@@ -138,11 +138,9 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         def encode(engine: BpeEngine) -> list[Encoding]:
             inputs.check_flags(is_pretokenized, add_special_tokens)
             batch = [inputs.parts(item, is_pretokenized) for item in inputs.items(input)]
-            rows: Iterator[Row] = iter(
-                inputs.rows(engine, self._real, list(chain(*batch)), is_pretokenized)
-            )
-            if method.endswith("encode_batch_fast"):
-                rows = map(without_offsets, rows)
+            texts = inputs.rows(engine, self._real, list(chain(*batch)), is_pretokenized)
+            is_bare = method.endswith("encode_batch_fast")
+            rows: Iterator[Row] = map(BareRow, texts) if is_bare else iter(texts)
             grouped = [tuple(islice(rows, len(parts))) for parts in batch]
             return inputs.encodings(engine, self._real, grouped, add_special_tokens)
 
