@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
-patching = importlib.import_module("bpe.compat.huggingface.patching")
+replacements = importlib.import_module("bpe.compat.huggingface.replacements")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.usefixtures("one_thread", "no_logs"),
@@ -52,7 +52,7 @@ def test_copies_share_the_engine_until_one_changes(tok: Any, reads: list[Any]) -
         assert pickle.dumps(both[0]) == pickle.dumps(tok)
     plain.add_tokens(["<new>"])
     assert pickle.dumps(plain) == pickle.dumps(tok) == pickle.dumps(copy.deepcopy(tok))
-    assert "__deepcopy__" not in vars(patching.patched_class())
+    assert "__deepcopy__" not in vars(replacements.patched_class())
 
 
 def test_unpickled_tokenizers_share_the_engine_while_they_are_equal(
