@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,7 +63,7 @@ def _missing(reason: str) -> NoReturn:
 
 @dataclass
 class Calls:
-    """Calls of the JavaScript API that one Node process answers."""
+    """Calls of the JavaScript API, which one instance of the module answers."""
 
     texts: Sequence[str | bytes] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -79,14 +81,26 @@ class Calls:
         """Return the value of each call, or the JsError that it threw."""
         texts = [*map(_json, self.texts)]
         request = json.dumps({"module": str(MODULE), "calls": self.calls, "texts": texts})
-        process = subprocess.run(
-            [node(), TESTS / "wasm" / "answers.mjs"],
-            input=request.encode(),
-            capture_output=True,
-            check=False,
-        )
-        assert process.returncode == 0, process.stderr.decode()
-        return [_value(answer) for answer in json.loads(process.stdout)]
+        process = _process()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{request}\n".encode())
+        process.stdin.flush()
+        line = process.stdout.readline()
+        assert line, "Node ended"
+        answers = json.loads(line)
+        assert isinstance(answers, list), answers["failure"]
+        return [_value(answer) for answer in answers]
+
+
+@cache
+def _process() -> subprocess.Popen[bytes]:
+    """Start answers.mjs, which answers all calls until this process ends."""
+    process = subprocess.Popen(
+        [node(), TESTS / "wasm" / "answers.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    atexit.register(process.communicate)  # closes its input, so it ends
+    return process
 
 
 @dataclass(frozen=True)

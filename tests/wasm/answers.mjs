@@ -1,4 +1,5 @@
-// Answer the calls of a test: node answers.mjs < calls.json > answers.json.
+// Answer the calls of tests: each line of the input is {module, calls, texts}, and each line of the
+// output is the list of answers, or {failure}. Each list of calls gets a new instance of the module.
 //
 // A call is {on, method, arguments}. `on` names the object: null is the module, {get: [name,
 // options]} a pre-tokenizer, {load: [path, options]} a tokenizer, and {splitOf: [path, options]} the
@@ -8,43 +9,50 @@
 // and values are JSON, except that {bytes: "hex"} is a Uint8Array.
 
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const { module, calls, texts } = JSON.parse(readFileSync(0, "utf8"), (key, value) =>
-  value !== null && typeof value === "object" && typeof value.bytes === "string"
+async function answersTo(line) {
+  const { module, calls, texts } = JSON.parse(line, decoded);
+  const { load } = await import(pathToFileURL(module));
+  const pretok = await load();
+  const objects = new Map();
+
+  function objectOf(on) {
+    if (on === null) return pretok;
+    const key = JSON.stringify(on);
+    if (!objects.has(key)) {
+      const [name, options] = on.get ?? on.load ?? on.splitOf;
+      const load = () => pretok.loadTokenizer(readFileSync(name), options);
+      const make = on.get ? () => pretok.get(name, options) : load;
+      objects.set(key, on.splitOf ? load().preTokenizer() : make());
+    }
+    return objects.get(key);
+  }
+
+  function answers({ each, ...call }) {
+    if (!each) return answer(call);
+    return texts.map((text) => answer({ ...call, arguments: [text, ...call.arguments] }));
+  }
+
+  function answer({ on, method, arguments: values }) {
+    try {
+      const object = objectOf(on);
+      const member = object[method];
+      return { value: (typeof member === "function" ? object[method](...values) : member) ?? null };
+    } catch (error) {
+      if (error.name !== "PretokError") throw error;
+      return { error: error.code, message: error.message, position: error.position };
+    }
+  }
+
+  return calls.map(answers);
+}
+
+function decoded(key, value) {
+  return value !== null && typeof value === "object" && typeof value.bytes === "string"
     ? new Uint8Array(Buffer.from(value.bytes, "hex"))
-    : value,
-);
-const { load } = await import(pathToFileURL(module));
-const pretok = await load();
-const objects = new Map();
-
-function objectOf(on) {
-  if (on === null) return pretok;
-  const key = JSON.stringify(on);
-  if (!objects.has(key)) {
-    const [name, options] = on.get ?? on.load ?? on.splitOf;
-    const load = () => pretok.loadTokenizer(readFileSync(name), options);
-    const make = on.get ? () => pretok.get(name, options) : load;
-    objects.set(key, on.splitOf ? load().preTokenizer() : make());
-  }
-  return objects.get(key);
-}
-
-function answers({ each, ...call }) {
-  if (!each) return answer(call);
-  return texts.map((text) => answer({ ...call, arguments: [text, ...call.arguments] }));
-}
-
-function answer({ on, method, arguments: values }) {
-  try {
-    const object = objectOf(on);
-    const value = typeof object[method] === "function" ? object[method](...values) : object[method];
-    return { value: value ?? null };
-  } catch (error) {
-    if (error.name !== "PretokError") throw error;
-    return { error: error.code, message: error.message, position: error.position };
-  }
+    : value;
 }
 
 function encodable(key, value) {
@@ -52,4 +60,7 @@ function encodable(key, value) {
   return ArrayBuffer.isView(value) ? Array.from(value) : value;
 }
 
-process.stdout.write(JSON.stringify(calls.map(answers), encodable));
+for await (const line of createInterface({ input: process.stdin })) {
+  const answers = await answersTo(line).catch((error) => ({ failure: String(error.stack) }));
+  process.stdout.write(`${JSON.stringify(answers, encodable)}\n`);
+}
