@@ -89,7 +89,7 @@ def of_pattern(pattern: str, name: Engine, ours: PreTokenizer) -> tuple[str, Ask
         size = WINDOW
         while size <= MAX_WINDOW:
             window = text[start : start + size]
-            theirs = _spans(tokens(substrings(window), window), window)
+            theirs = _spans(tokens(substrings([window]), window), window)
             if theirs != list(ours.spans(window)):
                 return bounds[:first] + [(start + a, start + b) for a, b in theirs]
             size *= 2

@@ -36,8 +36,7 @@ class TiktokenEngine(FuzzEngine):
         preset, pattern = tokenizer.preset, tokenizer.preset.pattern
 
         def split_all(texts: Sequence[str]) -> list[list[str]]:
-            parts: set[str] = set().union(*map(substrings, texts))
-            encode = self.encoder(pattern, parts)
+            encode = self.encoder(pattern, substrings(texts))
             return [[shown(token) for token in encode(text)] for text in texts]
 
         self._compile(preset, lambda pattern: self.encoder(pattern, ()), pattern)
@@ -61,9 +60,15 @@ def shown(token: bytes) -> str:
     return token.decode("utf-8", "backslashreplace")
 
 
-def substrings(text: str) -> set[str]:
-    """Return all texts of one code point or more that are in `text`."""
-    return {text[a:b] for a in range(len(text)) for b in range(a + 1, len(text) + 1)}
+def substrings(texts: Iterable[str]) -> set[str]:
+    """Return all texts of one code point or more that are in one of `texts`."""
+    found: set[str] = set()
+    for text in texts:
+        if text[1:] in found and text[:-1] in found:  # as in a list of all short texts
+            found.add(text)
+        else:
+            found.update(text[a:b] for a in range(len(text)) for b in range(a + 1, len(text) + 1))
+    return found
 
 
 @cache
