@@ -72,8 +72,8 @@ PROGRAM = """
 import multiprocessing, sys
 
 def show(folder, children):
-    from transformers import AutoTokenizer
-    print(type(AutoTokenizer.from_pretrained(folder)._tokenizer).__module__, flush=True)
+    from transformers import PreTrainedTokenizerFast  # takes half the time of AutoTokenizer
+    print(type(PreTrainedTokenizerFast.from_pretrained(folder)._tokenizer).__module__, flush=True)
     if children:
         start(folder, children)
 
@@ -119,9 +119,9 @@ import importlib, sys
 
 def show(folder, child=""):
     import tokenizers
-    from transformers import AutoTokenizer
+    from transformers import PreTrainedTokenizerFast  # takes half the time of AutoTokenizer
     for tok in (
-        AutoTokenizer.from_pretrained(folder)._tokenizer,
+        PreTrainedTokenizerFast.from_pretrained(folder)._tokenizer,
         tokenizers.Tokenizer.from_file(folder + "/tokenizer.json"),
     ):
         print(type(tok).__module__, flush=True)
