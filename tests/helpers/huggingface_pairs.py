@@ -340,10 +340,10 @@ def _lookups(value: Any) -> list[Any]:
         for method in ("token_to_sequence", "token_to_word", "token_to_chars")
         for at in range(len(value) + 2)
     ]
+    sequences = [(at, sequence) for at in range(6) for sequence in (0, 1)]
     calls += [
-        (method, at, *sequence)
+        (method, *args)
         for method in ("word_to_tokens", "word_to_chars", "char_to_token", "char_to_word")
-        for at in range(6)
-        for sequence in ((), (0,), (1,), (2,))
+        for args in [*sequences, (1,), (1, 2)]  # by default 0; and 2 does not exist
     ]
     return [(method, *args, getattr(value, method)(*args)) for method, *args in calls]
