@@ -6,6 +6,7 @@ pretok.charsets.alphabet makes the classes: the rules do not distinguish code po
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,16 @@ class Classifier:
     """Maps a text to the classes of one alphabet in one Unicode version. Immutable."""
 
     def __init__(self, alphabet: Alphabet, version: str) -> None:
-        starts, atoms = table(version)
-        per_code_point = np.repeat(atoms, np.diff(starts, append=CODE_POINTS))
+        atoms = _atoms(version)
         bounds = [*alphabet.range_starts, CODE_POINTS]
-        for first, end, class_map in zip(
-            alphabet.range_starts, bounds[1:], alphabet.class_maps, strict=True
-        ):
-            class_of_atom = np.frombuffer(class_map, dtype=np.uint8)
-            per_code_point[first:end] = class_of_atom[per_code_point[first:end]]
-        self.classes: NDArray[np.uint8] = per_code_point
+        classes = b"".join(
+            atoms[first:end].translate(class_map.ljust(256, b"\0"))
+            for first, end, class_map in zip(bounds, bounds[1:], alphabet.class_maps, strict=False)
+        )
+        self.classes: NDArray[np.uint8] = np.frombuffer(classes, np.uint8)
         # bytes.translate needs tables of 256 bytes. No ASCII text has a byte above 127, and no text
         # has a class above END, so the further entries of the tables may have any value.
-        self._ascii = per_code_point[:128].tobytes().ljust(256, b"\0")
+        self._ascii = classes[:128].ljust(256, b"\0")
         self._members = {
             mask: bytes(mask >> min(class_, END) & 1 for class_ in range(256))
             for mask in alphabet.masks.values()
@@ -56,6 +55,13 @@ class Classifier:
         else:
             classes = self.classes[code_points_of(chars)].tobytes()
         return Text(chars, classes + bytes([END]), self._members, partial)
+
+
+@cache
+def _atoms(version: str) -> bytes:
+    """Return the atom of each code point in a Unicode version."""
+    starts, atoms = table(version)
+    return np.repeat(atoms, np.diff(starts, append=CODE_POINTS)).tobytes()
 
 
 class Text:
