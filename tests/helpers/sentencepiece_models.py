@@ -88,7 +88,7 @@ def trained(sentences: Iterable[str], **options: Any) -> bytes:
         model_writer=data,
         minloglevel=5,
         hard_vocab_limit=False,
-        **{"model_type": "bpe", **options},
+        **{"model_type": "bpe", "num_threads": 1, **options},
     )
     return data.getvalue()
 
