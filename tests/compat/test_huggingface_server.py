@@ -141,10 +141,11 @@ if __name__ == "__main__":
     folder, package = sys.argv[1:]
     with hf.patched(factories=True, processes=True):
         start(folder, package, [package])
-    with hf.patched(factories=True):
-        start(folder, package, [])
-    with hf.patched(processes=True):
-        start(folder, package, [])
+    if package == "multiprocessing":  # each process takes seconds to import transformers
+        with hf.patched(factories=True):
+            start(folder, package, [])
+        with hf.patched(processes=True):
+            start(folder, package, [])
 """
 
 
@@ -163,7 +164,8 @@ def test_spawned_processes_of_a_script_are_patched(tok: Any, tmp_path: Path, pac
         check=True,
     ).stdout
     ours, real = "bpe.compat.huggingface.tokenizers", "tokenizers"
-    assert output.split() == [*[ours] * 4, real, real, ours, real]
+    parts = [real, real, ours, real] if package == "multiprocessing" else []
+    assert output.split() == [*[ours] * 4, *parts]
 
 
 def test_a_program_must_be_named() -> None:
