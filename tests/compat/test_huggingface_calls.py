@@ -98,6 +98,30 @@ def test_batches_of_every_type(method: str, kind: str) -> None:
     assert_same(awaited(method, BATCHES[kind]), toks)
 
 
+ENDS = {"sep": ["</s>", 2], "cls": ["<s>", 1]}
+LEVEL = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+PROCESSORS: dict[str, Any] = {
+    "none": None,
+    "empty": {"type": "Sequence", "processors": []},
+    "byte-level": LEVEL,
+    "bert": {"type": "BertProcessing", **ENDS},
+    "roberta": {
+        "type": "RobertaProcessing", **ENDS, "trim_offsets": True, "add_prefix_space": True
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_types_of_pairs(processor: str) -> None:
+    toks = both(small(post_processor=PROCESSORS[processor]))
+    for method in CALLS:
+        assert_same(awaited(method, [("the", "é fox"), "the"]), toks)
+    for tok in toks:
+        tok.enable_truncation(5, stride=1)
+    for method in CALLS:
+        assert_same(awaited(method, [("the quick é fox", "é fox" * 3), "the"]), toks)
+
+
 @pytest.mark.parametrize("kind", SERVED)
 def test_frequent_types_of_batches_are_served(kind: str) -> None:
     _, ours = pair()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections import deque
 from collections.abc import Callable
 from functools import cache
 from random import Random
@@ -233,12 +234,14 @@ def _encode_batch(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]
         pair = random_text(random), random_text(random)
         return list(pair) if random.random() < 0.2 else pair
 
+    name = random.choice(["encode_batch", "encode_batch", "encode_batch_fast"])
+    kind: Any = random.choice([list, list, tuple, deque])
     if random.random() < 0.2:
         batch: list[Any] = [_words(random) for _ in range(random.randrange(4))]
-        return "encode_batch", (batch,), {"is_pretokenized": True, **_flags(random)}
+        return name, (kind(batch),), {"is_pretokenized": True, **_flags(random)}
     count = random.randrange(5)
     batch = [pair() if random.random() < 0.3 else random_text(random) for _ in range(count)]
-    return "encode_batch", (batch,), _flags(random)
+    return name, (kind(batch),), _flags(random)
 
 
 def _decode(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -13,7 +13,7 @@ from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
-from bpe.compat.huggingface.rows import Row, TextRow
+from bpe.compat.huggingface.rows import BareRow, Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import Part, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
@@ -72,7 +72,7 @@ class BpeEngine:
             self.types = Template(
                 *(tuple(part.type_id for part in side for _ in range(part.size)) for side in sides)
             )
-            self.type = place.type_id
+            self.type = place.type_id or 0
         self.is_native = internals.is_native(tokenizer)
         """True if C++ may pad and truncate the ids of a batch."""
         self._words = words
@@ -181,7 +181,11 @@ class BpeEngine:
         """Return the window of one row or a pair, truncated and with its template."""
         if truncation is None and len(rows) == 1 and self.is_simple:
             return self._processor.around(rows[0], add_special_tokens)
-        windows = [Window((Part(row, 0, len(row.ids), index),)) for index, row in enumerate(rows)]
+        # In encode_batch_fast of tokenizers, a second sequence also has the type 0 at first.
+        windows = [
+            Window((Part(row, 0, len(row.ids), 0 if type(row) is BareRow else index),))
+            for index, row in enumerate(rows)
+        ]
         if truncation is not None:
             added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
             windows = truncate(windows, truncation, added)

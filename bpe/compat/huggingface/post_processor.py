@@ -14,10 +14,13 @@ from bpe.formats.post_processor import entries, kind_of, read_trims, text_and_id
 
 
 class Place(NamedTuple):
-    """The place of sequence 0 or 1 in a template, and the type id that it gets there."""
+    """The place of sequence 0 or 1 in a template, and the type id that it gets there.
+
+    With None, it keeps its type id.
+    """
 
     sequence: int
-    type_id: int
+    type_id: int | None
 
 
 Template: TypeAlias = tuple["Part | Place", ...]
@@ -62,7 +65,7 @@ class PostProcessor:
             before = after = ()
         start, size = sum(part.size for part in before), len(row.ids)
         ranges = {0: (start, start + size)} if self.numbers_sequences else {}
-        return Window((*before, Part(row, 0, size, place.type_id), *after), ranges)
+        return Window((*before, Part(row, 0, size, place.type_id or 0), *after), ranges)
 
     @cached_property
     def single_parts(self) -> tuple[tuple[Part, ...], Place, tuple[Part, ...]]:
@@ -140,7 +143,7 @@ def read(post_processor: Value) -> PostProcessor:
     or a template that is too long.
     """
     if post_processor.value is None:
-        return PostProcessor(numbers_sequences=False)
+        return PostProcessor(pair=(Place(0, 0), Place(1, None)), numbers_sequences=False)
     result: PostProcessor | None = None
     trims = read_trims(post_processor)
     if len(trims) > 1:

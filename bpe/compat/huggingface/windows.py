@@ -92,8 +92,13 @@ class Window:
             values += [getattr(part, name)] * part.size
         return values
 
-    def with_type(self, type_id: int) -> Window:
-        """Return the window with another type for its sequence; its overflow keeps the type."""
+    def with_type(self, type_id: int | None) -> Window:
+        """Return the window with another type for its sequence; its overflow keeps the type.
+
+        None changes nothing.
+        """
+        if type_id is None:
+            return self
         parts = (part if part.is_special else part._replace(type_id=type_id) for part in self.parts)
         return Window(tuple(parts), self.ranges, self.overflowing)
 
