@@ -30,7 +30,7 @@ from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.policies import normalized
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.file_spec import FileSpec
-from bpe.formats.pretok_steps import stored_normalizer
+from bpe.formats.pretok_steps import native_steps
 from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
@@ -139,9 +139,10 @@ class Tokenizer(TokenizerBatches):
             for token in added.normalized:
                 normalized(token, normalizer.normalize)  # checks it
         if self._backend_name == "native":
-            steps = stored_normalizer(self._spec)
+            steps, decodes = native_steps(self._spec)
+            invisible = getattr(decoder, "invisible", ())
             self._native_spec = make_spec(
-                vocabulary, added, split, add_prefix_space, steps, decoder is not None
+                vocabulary, added, split, add_prefix_space, steps, decodes, invisible
             )
         made = make_backend(
             vocabulary, new_bytes, split, add_prefix_space, self._native_spec, self._cache_limit

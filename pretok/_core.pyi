@@ -141,9 +141,6 @@ class JsonFile:
 def open_json(file: bytes) -> JsonFile | None:
     """Return a tokenizer.json in memory, or None if Python must read the file."""
 
-def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
-    """Return a function decode(ids, errors, skip), as cpp/bindings/decode_calls.hpp says."""
-
 def set_first_size(size: int) -> None:
     """Set how many code units a new Tokenizer may encode before all tables are made. For tests.
 
@@ -237,7 +234,7 @@ class Tokenizer:
     def encode_later(self, text: bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
     def safe_cut(self, text: bytes, added: AddedTokens, later: bool = False) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
+    def decode(self, ids: list[int]) -> bytes | None: ...
     def fast_calls(
         self,
         make_added: Callable[[str], object],
@@ -245,7 +242,7 @@ class Tokenizer:
         only_str: bool,
         only_ascii: bool,
     ) -> _Calls: ...
-    def decode_calls(self, special: Sequence[int], slow_calls: _Calls) -> _Calls: ...
+    def decode_calls(self, slow_calls: _Calls) -> _Calls: ...
     def span_call(
         self,
         added: AddedTokens,

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
 from bpe.decoders.decode import DecodeStream, list_ids, no_bytes, one_or_several
-from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
-from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
-from bpe.decoders.text_decoder import JoinedTexts, TextDecoder
+from bpe.decoders.flows import Flow
+from bpe.decoders.steps import ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
+from bpe.decoders.text_decoder import TextDecoder
+from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import unknown_id
 from bpe.errors import UnsupportedError
 from bpe.normalizers.growth import find_excess
 
-_MAX_PREPARED_STEPS = 8
-_MAX_PREPARED_GROWTH = 4
-"""Changing all tokens at once takes time and memory in proportion to these numbers.
+_MAX_CACHED_GROWTH = 4
+"""A cache of changed tokens takes memory in proportion to this number.
 
-Published decoders change tokens in one step, and do not grow them.
+Published decoders do not grow tokens.
 """
 
 
@@ -50,38 +50,7 @@ class DecoderChain:
     @property
     def is_growth_small(self) -> bool:
         """True if the steps of `by_token` grow no token much."""
-        return find_excess(self.by_token, "token")[0] <= _MAX_PREPARED_GROWTH
-
-    @property
-    def strips_joined(self) -> tuple[int, int] | None:
-        """The maximum number of spaces to strip at the start and at the end of the joined tokens.
-
-        The steps of `by_token` change each token before the tokens are joined. The result is None
-        if the other steps do more than decode bytes, join and strip, so C++ cannot decode. It is
-        also None if `by_token` is too costly: before C++ decodes, all tokens are changed at once.
-        """
-        if len(self.by_token) > _MAX_PREPARED_STEPS or not self.is_growth_small:
-            return None
-        if any(step.has_regex for step in self.by_token):
-            return None
-        rest = self.steps[len(self.by_token) :]
-        if rest == (ByteLevel(),):
-            return 0, 0
-        if isinstance(rest[0] if rest else None, ByteFallback):
-            rest = rest[1:]
-        if not rest:
-            return 0, 0
-        match rest:
-            case (Fuse(),):
-                return 0, 0
-            case (Fuse(), Strip(" ", start, stop)):
-                return start, stop
-        return None
-
-    @property
-    def has_fallback(self) -> bool:
-        """True if tokens such as <0x0A> are bytes."""
-        return any(isinstance(step, ByteFallback) for step in self.steps)
+        return find_excess(self.by_token, "token")[0] <= _MAX_CACHED_GROWTH
 
     def flows(self, errors: str) -> list[Flow]:
         """Return new flows of the steps after `by_token`.
@@ -105,33 +74,15 @@ class ChainDecoder(TextDecoder):
         self,
         chain: DecoderChain,
         texts: Callable[[], Mapping[int, str]],
+        backend: Backend,
         special: Collection[int],
-        is_native: bool = False,
     ) -> None:
-        super().__init__(special, is_native and chain.strips_joined is not None)
+        super().__init__(backend, special)
         self.chain = chain
         self._texts = texts
         # The texts of tokens after the steps `by_token`, if these steps grow them little.
         self._cache: dict[int, str] = {}
         self._caches = chain.is_growth_small
-
-    def _joined(self) -> JoinedTexts:
-        texts = self._texts()
-        changed = list(texts.values())
-        for step in self.chain.by_token:
-            if isinstance(step, Replace) and not step.is_regex:
-                changed = _replace_in_all(changed, step.pattern, step.content)
-            else:
-                changed = [text for old in changed for text in step.flow("strict", False).feed(old)]
-        tokens = dict(zip(texts, map(str.encode, changed), strict=True))
-        if self.chain.steps[-1:] == (ByteLevel(),):
-            tokens = dict(zip(texts, map(bytes_of_characters, changed), strict=True))
-        if self.chain.has_fallback:
-            for id, text in zip(texts, changed, strict=True):
-                if text.startswith("<0x") and (byte := fallback_byte(text)) is not None:
-                    tokens[id] = bytes([byte])
-        assert self.chain.strips_joined is not None, "`calls` has checked it"
-        return JoinedTexts.of(tokens, *self.chain.strips_joined)
 
     def _stream(self, errors: str, skip_special: bool) -> DecodeStream:
         return ChainDecodeStream(self, errors, skip_special)
@@ -196,18 +147,3 @@ class ChainDecodeStream(DecodeStream):
         for flow in self._flows:
             tokens = [part for token in tokens for part in flow.feed(token)] + flow.finish()
         return "".join(tokens)
-
-
-def _replace_in_all(texts: Sequence[str], old: str, new: str) -> list[str]:
-    """Return `texts` with `old` replaced by `new` in each.
-
-    >>> _replace_in_all(["a", "ba"], "a", "c")
-    ['c', 'bc']
-    """
-    # One call of str.replace for all texts is faster than one call for each text. It gives the same
-    # result if neither `old`, `new` nor a text contains the separator.
-    separator = "\x00"
-    joined = separator.join(texts)
-    if separator in old + new or joined.count(separator) != len(texts) - 1:
-        return [text.replace(old, new) for text in texts]
-    return joined.replace(old, new).split(separator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import index
-from typing import Any, Literal, SupportsIndex, TypeAlias
+from typing import Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Decoder:
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
         slow_calls: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
-        return self._backend.decode_calls(list(self._special), slow_calls)
+        return self._backend.decode_calls(slow_calls)
 
     def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
         """Return a new stream, which decodes with `decode_bytes`."""
@@ -50,16 +50,13 @@ class Decoder:
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
         """Return the bytes of `ids`."""
-        if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iub":
-            sequence: Any = ids
-        else:
-            sequence = ids if isinstance(ids, (list, tuple)) else list_ids(ids)
-        kept = sequence
-        if skip_special and self._special:
-            try:
-                kept = [id for id in sequence if index(id) not in self._special]
-            except TypeError:
-                raise unknown_id(sequence, self._tokens()) from None
+        sequence, special = list_ids(ids), self._special
+        try:
+            kept = [int(index(id)) for id in sequence]
+        except TypeError:
+            raise unknown_id(sequence, self._tokens()) from None
+        if skip_special:
+            kept = [id for id in kept if id not in special]
         data = self._backend.decode(kept)
         if data is None:
             raise unknown_id(sequence, self._tokens())
@@ -73,7 +70,8 @@ def list_ids(ids: Iterable[int]) -> list[int]:
     except TypeError:
         advice = "; pass [id]" if isinstance(ids, int) else ""
         raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}{advice}") from None
-    return ids.tolist() if isinstance(ids, np.ndarray) else list(items)
+    is_array = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
+    return ids.tolist() if is_array else list(items)
 
 
 def one_or_several(ids: SupportsIndex | Iterable[int]) -> Iterable[int]:

@@ -14,10 +14,10 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.decode import Decoder, DecodeStream, list_ids, no_bytes, one_or_several
 from bpe.decoders.steps import SentencePieceDecoding
-from bpe.decoders.text_decoder import JoinedTexts, TextDecoder
+from bpe.decoders.text_decoder import TextDecoder
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import PythonBackend, unknown_id
+from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
@@ -53,7 +53,6 @@ def make_decoder(
 ) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the object that decodes ids for a Tokenizer."""
     special: Collection[int] = added_tokens.special_ids
-    is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
         contents = added_contents(added_tokens, normalizer)
         # As in Hugging Face's tokenizers, a special token is not skipped if the normalizer changes
@@ -61,7 +60,7 @@ def make_decoder(
         specials = added_tokens.special_contents
         special = {id for id, content in contents.items() if content in specials}
         texts = lru_cache(1)(partial(token_texts, vocabulary, contents))
-        return ChainDecoder(decoding, texts, special, is_native)
+        return ChainDecoder(decoding, texts, backend, special)
     if decoding is None:
         return Decoder(backend, partial(all_tokens, vocabulary, added), special)
     if not isinstance(vocabulary, AnyCharacterVocabulary):
@@ -69,7 +68,7 @@ def make_decoder(
             f"decoder={shortened(decoding)} with a {type(vocabulary).__name__}; expected a "
             "CharacterVocabulary"
         )
-    return PieceDecoder(decoding, vocabulary, added, special, is_native)
+    return PieceDecoder(decoding, vocabulary, added, backend, special)
 
 
 def added_contents(
@@ -121,10 +120,10 @@ class PieceDecoder(TextDecoder):
         decoding: SentencePieceDecoding,
         vocabulary: AnyCharacterVocabulary,
         added: Mapping[int, bytes],
+        backend: Backend,
         special: Collection[int],
-        is_native: bool = False,
     ) -> None:
-        super().__init__(special, is_native)
+        super().__init__(backend, special)
         self.decoding = decoding
         self.fallback = {id: byte for byte, id in vocabulary.byte_ids.items()}
         self._vocabulary = vocabulary
@@ -155,14 +154,6 @@ class PieceDecoder(TextDecoder):
     @once
     def _tokens(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added)
-
-    def _joined(self) -> JoinedTexts:
-        tokens = {id: text.encode() for id, text in self.surfaces.items()}
-        tokens |= {id: bytes([byte]) for id, byte in self.fallback.items()}
-        decoding = self.decoding
-        return JoinedTexts.of(
-            tokens, int(decoding.strips_space), 0, self.with_space, decoding.strips_spaces
-        )
 
     def _stream(self, errors: str, skip_special: bool) -> PieceDecodeStream:
         return PieceDecodeStream(self, errors, skip_special)

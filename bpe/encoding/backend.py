@@ -138,7 +138,7 @@ class Backend(Protocol):
         """
         ...
 
-    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
+    def decode_calls(self, slow_calls: Calls) -> Calls:
         """Return replacements for `slow_calls`: decode and decode_bytes of Decoder.
 
         A replacement passes calls that it does not handle to the function that it replaces.

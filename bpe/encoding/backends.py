@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -109,12 +109,13 @@ def make_spec(
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     add_prefix_space: bool,
     steps: bytes,
-    has_decoder: bool,
+    decodes: bool,
+    invisible: Collection[int],
 ) -> _core.Spec:
-    """Return the parts of a tokenizer for C++, but for its split, template and decoder.
+    """Return the parts of a tokenizer for C++, but for its split and template.
 
-    `steps` is the normalizer, as bpe.formats.pretok_steps.stored_normalizer returns it. Without
-    `has_decoder`, C++ decodes ids.
+    bpe.formats.pretok_steps.native_steps returns `steps` and `decodes`. `invisible` has the ids
+    that SentencePiece decodes to no text.
     """
     from pretok import _core
 
@@ -122,11 +123,13 @@ def make_spec(
     if steps:
         fields["steps"] = steps
     preset: Preset | None = getattr(pre_tokenizer, "preset", None)
-    # If spaces stand for "▁" in C++, Python decodes ids.
     is_text = isinstance(vocabulary, AnyCharacterVocabulary)
-    if has_decoder and is_text and preset is not None and splits_alike(preset):
+    if is_text and preset is not None and splits_alike(preset):
         fields["split_at_marks"] = "no" if keeps_whole(preset) else "yes"
-    fields["added"] = _records(vocabulary, added)
+    fields["added"] = records = _records(vocabulary, added)
+    fields["decodes"] = decodes and records == added.records
+    if decodes and invisible:
+        fields["invisible"] = list(invisible)
     fields["add_prefix_space"] = add_prefix_space
     return _core.Spec(*packed, fields)
 

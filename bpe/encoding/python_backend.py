@@ -72,7 +72,7 @@ class OneByOne(ABC):
         return slow_calls
 
     @staticmethod
-    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
+    def decode_calls(slow_calls: Calls) -> Calls:
         """Return `slow_calls`: this backend has no faster calls."""
         return slow_calls
 

@@ -14,6 +14,8 @@ cpp/formats/pretok_file_steps.cpp is the C++ reader.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from bpe.decoders.chain import DecoderChain
@@ -60,29 +62,37 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
     return b"".join(parts)
 
 
-def stored_normalizer(spec: TokenizerSpec) -> bytes:
-    """Return the section of a tokenizer with only the normalizer of `spec`.
+def native_steps(spec: TokenizerSpec) -> tuple[bytes, bool]:
+    """Return the section with what C++ applies of `spec`, and whether it decodes ids.
 
-    Returns b"" if there is no normalizer, or if C++ cannot apply it. C++ does not tell the place of
-    a special token that it refuses in the text of SentencePiece's normalizer.
+    If C++ cannot apply the normalizer, or cannot decode ids, Python does.
     """
-    normalizer, metaspace = spec.normalizer, None
-    steps: tuple[Any, ...] = (normalizer,)
-    if type(normalizer) is NormalizerChain:
-        steps, metaspace = normalizer.steps, normalizer.metaspace
-    elif type(normalizer) is SentencePieceNormalizer:
-        symbols = [token for token in spec.added_tokens if token.normalized]
-        if normalizer.user_defined != tuple(token.content for token in symbols) or any(
-            token.special for token in symbols
-        ):
-            return b""
-    else:
-        return b""
-    try:
-        stored = dump_list(steps, STORED_NORMALIZERS, "normalizer")
-        return stored + _dump_metaspace(metaspace) + encode_number(0)
-    except (UnsupportedError, UnicodeEncodeError):
-        return b""
+    normalizer = spec.normalizer if _is_native(spec) else None
+    for decoder in (spec.decoder, None):
+        with suppress(UnsupportedError, UnicodeEncodeError):
+            section = dump_steps(replace(spec, normalizer=normalizer, decoder=decoder))
+            # A DecoderChain decodes the normalized content of added tokens.
+            needs_normalizer = isinstance(spec.normalizer, NormalizerChain) and any(
+                token.normalized for token in spec.added_tokens
+            )
+            is_same = normalizer is spec.normalizer or not needs_normalizer
+            return section, decoder is spec.decoder and is_same
+    return b"", spec.decoder is None
+
+
+def _is_native(spec: TokenizerSpec) -> bool:
+    """Return whether C++ may apply the normalizer.
+
+    C++ does not tell the place of a special token that it refuses in the text of SentencePiece's
+    normalizer.
+    """
+    normalizer = spec.normalizer
+    if type(normalizer) is not SentencePieceNormalizer:
+        return type(normalizer) is NormalizerChain
+    symbols = [token for token in spec.added_tokens if token.normalized]
+    return normalizer.user_defined == tuple(token.content for token in symbols) and not any(
+        token.special for token in symbols
+    )
 
 
 def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:

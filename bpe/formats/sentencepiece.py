@@ -100,9 +100,8 @@ class ModelSpec(FileSpec):
     @once
     def decoder(self) -> SentencePieceDecoding:
         """The rules by which ids become text."""
-        *_, strips, strips_again, surface, _ = self.fields["characters"]
-        invisible = self.added_tokens.special_ids - {self.fields["text"][0]}
-        return SentencePieceDecoding(bool(strips), strips_again, invisible, surface)
+        strips_space, strips_spaces, invisible, surface = self.fields["decoding"]
+        return SentencePieceDecoding(strips_space, strips_spaces, frozenset(invisible), surface)
 
 
 def begins_with_piece(head: bytes) -> bool:

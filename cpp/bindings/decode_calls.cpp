@@ -2,40 +2,124 @@
 
 #include "bindings/convert.hpp"
 #include "bindings/fast_function.hpp"
-#include "bindings/joined_tokens.hpp"
 #include "bindings/new_text.hpp"
+#include "bindings/packed_tokens.hpp"
+#include "core/base/prefetch.hpp"
+#include "formats/decoder_spec.hpp"
 
-#include <pybind11/stl.h>
+#include <pybind11/numpy.h>
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
 
 #include <cstring>
-#include <memory>
-#include <optional>
+#include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace pretok {
 namespace {
 
-// Many programs only encode, so the first call that decodes makes `tokens`.
+// Returns the value of a small non-negative int, or a negative number for any other object.
+std::int64_t small_value(PyObject *object) {
+  if (!PyLong_CheckExact(object))
+    return -1;
+#if PY_VERSION_HEX >= 0x030C0000
+  auto *number = reinterpret_cast<PyLongObject *>(object);
+  return PyUnstable_Long_IsCompact(number) ? PyUnstable_Long_CompactValue(number) : -1;
+#else
+  const Py_ssize_t digits = Py_SIZE(object);
+  if (digits == 0)
+    return 0;
+  return digits == 1 ? std::int64_t{reinterpret_cast<PyLongObject *>(object)->ob_digit[0]} : -1;
+#endif
+}
+
+// The number of items between the current item and the item to prefetch. Prefetching is worth
+// its cost because the ints of a list are scattered in memory.
+constexpr std::size_t AHEAD = 24;
+
+template <typename Use> bool use_items(PyObject *const *items, std::size_t count, Use use) {
+  return use(count, [items, count](std::size_t i) {
+    if (i + AHEAD < count)
+      prefetch(items[i + AHEAD]);
+    return small_value(items[i]);
+  });
+}
+
+template <typename Id, typename Use> bool use_array(const py::array &ids, Use use) {
+  const auto *at = static_cast<const Id *>(ids.data());
+  const auto size = static_cast<std::size_t>(ids.size());
+  bool result = false;
+  unlocked(size, [&] {
+    result = use(size, [at](std::size_t i) { return static_cast<std::int64_t>(at[i]); });
+  });
+  return result;
+}
+
+// Returns use(count, id_at) for `ids`; id_at(i) is id i, or a negative number if item i is not
+// an id. Returns false if `ids` is not a list, a tuple or an array of one dimension.
+template <typename Use> bool use_ids(PyObject *ids, Use use) {
+  if (PyList_CheckExact(ids)) {
+#ifdef Py_GIL_DISABLED
+    const auto copy = py::reinterpret_steal<py::tuple>(PyList_AsTuple(ids));
+    if (!copy)
+      throw py::error_already_set();
+    ids = copy.ptr();
+#endif
+    // use_items runs no Python code, so nothing changes the list during the call.
+    return use_items(PySequence_Fast_ITEMS(ids),
+                     static_cast<std::size_t>(PySequence_Fast_GET_SIZE(ids)), use);
+  }
+  if (PyTuple_CheckExact(ids))
+    return use_items(PySequence_Fast_ITEMS(ids),
+                     static_cast<std::size_t>(PyTuple_GET_SIZE(ids)), use);
+  if (!py::isinstance<py::array>(ids))
+    return false;
+  const auto array = py::reinterpret_borrow<py::array>(ids);
+  if (array.ndim() != 1 || (array.flags() & PLAIN_ARRAY) != PLAIN_ARRAY)
+    return false;
+  if (py::isinstance<py::array_t<std::uint32_t>>(array))
+    return use_array<std::uint32_t>(array, use);
+  if (py::isinstance<py::array_t<std::int64_t>>(array))
+    return use_array<std::int64_t>(array, use);
+  if (py::isinstance<py::array_t<std::int32_t>>(array))
+    return use_array<std::int32_t>(array, use);
+  return false;
+}
+
 struct DecodeCalls {
-  const DeferredTokenizer *tokenizers = nullptr;
-  std::size_t limit = 0; // the largest id plus one
-  IdSet special;
+  const DeferredDecoder *decoder = nullptr;
   py::object replace = interned("replace");
-  MadeAtFirstUse<TokenBytes> tokens;
 };
 
-// Returns finish(joined), or nullptr if the slow function must decode the ids. `skip` is the
-// argument of the same name.
-template <typename Finish>
-PyObject *join(DecodeCalls &calls, PyObject *ids, PyObject *skip, Finish finish) {
-  if (skip != Py_True && skip != Py_False)
-    return nullptr;
-  const TokenBytes &tokens = calls.tokens.get(
-      [&] { return TokenBytes(calls.tokenizers->current()->vocabulary(), calls.limit); });
-  Joined joined(tokens.store(), skip == Py_True ? &calls.special : nullptr, nullptr);
-  return add_all(ids, joined) ? finish(joined) : nullptr;
+bool join(JoinedTexts &joined, PyObject *ids) {
+  return use_ids(
+      ids, [&](std::size_t count, const auto &id_at) { return joined.join(count, id_at); });
+}
+
+// Sets `text` to the text of `ids`, and takes more time than `join`. Returns false if an item
+// is not the id of a token.
+bool decode_all(const Decoder &decoder, PyObject *ids, bool skip_special, bool keeps_invalid,
+                std::string &text) {
+  std::vector<std::uint32_t> known;
+  const bool are_known = use_ids(ids, [&](std::size_t count, const auto &id_at) {
+    known.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t id = id_at(i);
+      if (id < 0 || id >= ID_LIMIT ||
+          decoder.token(static_cast<std::uint32_t>(id)).bytes == nullptr)
+        return false;
+      known.push_back(static_cast<std::uint32_t>(id));
+    }
+    return true;
+  });
+  if (are_known)
+    unlocked(known.size(), [&] {
+      text = decoder.decode(known.data(), known.size(), skip_special, keeps_invalid);
+    });
+  return are_known;
 }
 
 // Returns the error handler's name `errors` as a C string. Returns nullptr if `errors` is not a
@@ -52,120 +136,75 @@ const char *handler(const DecodeCalls &calls, PyObject *errors) {
 }
 
 PyObject *decode(DecodeCalls &calls, const Arguments &args) {
-  const char *errors = args.count == 3 ? handler(calls, args[1]) : nullptr;
+  const char *errors =
+      args.count == 3 && PyBool_Check(args[2]) ? handler(calls, args[1]) : nullptr;
   if (errors == nullptr)
     return nullptr;
-  return join(calls, args[0], args[2], [errors](const Joined &joined) {
-    return new_text(joined.data(), joined.size(), errors);
-  });
+  const bool skip_special = args[2] == Py_True;
+  const Decoder &decoder = calls.decoder->get();
+  if (const JoinRules *rules = decoder.join_rules()) {
+    JoinedTexts joined(*rules, skip_special);
+    if (join(joined, args[0])) {
+      PyObject *text =
+          new_text(joined.data(), joined.size(), decoder.joins_bytes() ? errors : "strict");
+      if (text != nullptr || decoder.joins_bytes() ||
+          PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) == 0)
+        return text;
+      PyErr_Clear(); // each run of fallback bytes is decoded by itself
+    }
+  }
+  std::string text;
+  if (std::string_view(errors) != "replace" ||
+      !decode_all(decoder, args[0], skip_special, false, text))
+    return nullptr;
+  return new_text(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), "strict");
 }
 
 PyObject *decode_bytes(DecodeCalls &calls, const Arguments &args) {
-  if (args.count != 2)
+  if (args.count != 2 || !PyBool_Check(args[1]))
     return nullptr;
-  return join(calls, args[0], args[1], [](const Joined &joined) {
-    return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
-                                     static_cast<Py_ssize_t>(joined.size()));
-  });
-}
-
-// The result of make_texts(), which decode_calls.hpp describes.
-struct TokenTexts {
-  TokenBytes tokens;
-  IdSet empty; // the ids of tokens that have no bytes
-  std::optional<IdSet> spaced;
-  std::size_t start;
-  std::size_t stop;
-  bool repeats;
-};
-
-struct TextDecodeCall {
-  PyObject *make_texts; // borrowed: the function keeps it alive
-  IdSet special;
-  MadeAtFirstUse<TokenTexts> texts;
-};
-
-TokenTexts call_make_texts(PyObject *make_texts) {
-  using Ids = std::vector<std::uint32_t>;
-  const py::object made = py::handle(make_texts)();
-  const auto [bytes, lengths, ids, spaced, start, stop, repeats] = cast_argument<
-      std::tuple<py::bytes, Ids, Ids, std::optional<Ids>, std::size_t, std::size_t, bool>>(
-      made, "the texts of tokens (bytes, lengths, ids, spaced, start, stop, repeats)");
-  TokenBytes tokens(std::string_view(bytes), lengths, ids);
-  Ids empty;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (lengths[i] == 0)
-      empty.push_back(ids[i]);
-  return {std::move(tokens),
-          IdSet(empty),
-          spaced ? std::optional<IdSet>(IdSet(*spaced)) : std::nullopt,
-          start,
-          stop,
-          repeats};
-}
-
-// Removes the spaces to strip from both ends of [first, last), the bytes of `joined`. Returns
-// false if the slow function must decode the ids.
-bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&first,
-           const std::uint8_t *&last) {
-  std::size_t start = texts.start;
-  if (texts.spaced && first != last && *first == ' ') {
-    start = texts.spaced->has(joined.first()) ? start : 0;
-    // If the first token is only a space, and `repeats` is true, the next token may lose a
-    // space too. Only the slow function handles this case.
-    if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
-      return false;
-  }
-  for (; start != 0 && first != last && *first == ' '; --start)
-    ++first;
-  for (std::size_t i = 0; i < texts.stop && first != last && last[-1] == ' '; ++i)
-    --last;
-  return true;
-}
-
-PyObject *decode_texts(TextDecodeCall &call, const Arguments &args) {
-  if (args.count != 3 || !PyUnicode_CheckExact(args[1]) || !PyBool_Check(args[2]))
-    return nullptr;
-  const TokenTexts &texts = call.texts.get([&] { return call_make_texts(call.make_texts); });
-  Joined joined(texts.tokens.store(), args[2] == Py_True ? &call.special : nullptr,
-                &texts.empty);
-  if (!add_all(args[0], joined))
-    return nullptr;
-  const std::uint8_t *first = joined.data();
-  const std::uint8_t *last = first + joined.size();
-  if (!strip(texts, joined, first, last))
-    return nullptr;
-  PyObject *text = new_text(first, static_cast<std::size_t>(last - first), "strict");
-  // The bytes of fallback tokens may be invalid UTF-8. The slow function handles invalid bytes.
-  if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) != 0)
-    PyErr_Clear();
-  return text;
+  return decode_to_bytes(calls.decoder->get(), args[0], args[1] == Py_True);
 }
 
 } // namespace
 
-py::tuple make_decode_calls(const py::object &owner, const DeferredTokenizer &tokenizers,
-                            std::size_t limit, const std::vector<std::uint32_t> &special,
+PyObject *decode_to_bytes(const Decoder &decoder, PyObject *ids, bool skip_special) {
+  const auto bytes = [](const void *data, std::size_t size) {
+    return PyBytes_FromStringAndSize(static_cast<const char *>(data),
+                                     static_cast<Py_ssize_t>(size));
+  };
+  if (const JoinRules *rules = decoder.join_rules()) {
+    JoinedTexts joined(*rules, skip_special);
+    if (join(joined, ids))
+      return bytes(joined.data(), joined.size());
+  }
+  std::string text;
+  return decode_all(decoder, ids, skip_special, true, text) ? bytes(text.data(), text.size())
+                                                            : nullptr;
+}
+
+const Decoder &DeferredDecoder::get() const {
+  return decoder_.get([&] {
+    const TokenizerSpec &spec = *spec_;
+    std::unique_ptr<const Decoder> made;
+    unlocked(MIN_SIZE_TO_RELEASE, [&] {
+      const bool has_chain = !spec.steps.empty() || spec.metaspace;
+      const NormalizerChain chain(spec.steps, spec.metaspace);
+      made = make_decoder(spec, spec.vocabulary.ids.size(), has_chain ? &chain : nullptr);
+    });
+    return made;
+  });
+}
+
+py::tuple make_decode_calls(const py::object &owner, const DeferredDecoder &decoder,
                             const py::tuple &slow_calls) {
   if (slow_calls.size() != 2)
     throw py::value_error("expected two slow calls");
   auto calls = std::make_unique<DecodeCalls>();
-  calls->tokenizers = &tokenizers;
-  calls->limit = limit;
-  calls->special = IdSet(special);
+  calls->decoder = &decoder;
   const FastFunctions<DecodeCalls> functions(std::move(calls), owner);
   return py::make_tuple(functions.make<decode>("decode", slow_calls[0]),
                         functions.make<decode_bytes>("decode_bytes", slow_calls[1]));
-}
-
-py::object make_text_decode_call(const py::object &make_texts,
-                                 const std::vector<std::uint32_t> &special,
-                                 const py::object &slow_call) {
-  auto call = std::make_unique<TextDecodeCall>();
-  call->make_texts = make_texts.ptr();
-  call->special = IdSet(special);
-  return FastFunctions<TextDecodeCall>(std::move(call), make_texts)
-      .make<decode_texts>("decode", slow_call);
 }
 
 } // namespace pretok

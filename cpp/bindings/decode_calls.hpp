@@ -1,46 +1,40 @@
-// The fast path of Tokenizer calls that decode.
+// The calls of Tokenizer that decode.
 #pragma once
 
-#include "bindings/deferred_tokenizer.hpp"
+#include "core/base/made_at_first_use.hpp"
+#include "core/decode/decoder.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <pybind11/pybind11.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace pretok {
 
-// Returns a tuple of the functions decode(ids, errors, skip) and decode_bytes(ids, skip). If
-// `skip` is true, a call omits the ids in `special`. The fast path handles a list, a tuple or
-// an array of one dimension in which every item is an int and the id of a token. Any other call
-// goes to the function at the same index of `slow_calls`. The functions keep `owner`, the owner
-// of `tokenizers`, alive. The ids of all tokens must be below `limit`.
-pybind11::tuple make_decode_calls(const pybind11::object &owner,
-                                  const DeferredTokenizer &tokenizers, std::size_t limit,
-                                  const std::vector<std::uint32_t> &special,
-                                  const pybind11::tuple &slow_calls);
+// The Decoder of a tokenizer. Many programs only encode, so the first call that decodes makes
+// it.
+class DeferredDecoder {
+public:
+  explicit DeferredDecoder(std::shared_ptr<const TokenizerSpec> spec)
+      : spec_(std::move(spec)) {}
 
-// Returns the function decode(ids, errors, skip) for tokenizers whose tokens are text, not
-// bytes. It joins the texts of tokens, and the bytes of fallback tokens (such as <0x0A>), and
-// strips spaces at both ends.
-//
-// The first call calls make_texts(), which returns (bytes, lengths, ids, spaced, start, stop,
-// repeats):
-//   - `bytes` has the bytes of all tokens, in ascending order of ids. `lengths` and `ids` have
-//     the number of bytes and the id of each token.
-//   - `start` and `stop` are the maximum numbers of spaces to strip at the start and at the end
-//     of the joined text.
-//   - `spaced` is None, or a list of ids. If it is a list, it must contain the first token that
-//     is not empty; otherwise no space is stripped at the start.
-//   - `repeats` says that, if the first token is only a space, the next token may lose its
-//     space too.
-//
-// The joined bytes of the tokens must be valid UTF-8; otherwise `slow_call` handles the call.
-// It is enough to check the joined bytes: tokens that are not fallback tokens are valid UTF-8,
-// so each run of fallback tokens is valid too.
-pybind11::object make_text_decode_call(const pybind11::object &make_texts,
-                                       const std::vector<std::uint32_t> &special,
-                                       const pybind11::object &slow_call);
+  const Decoder &get() const;
+
+private:
+  std::shared_ptr<const TokenizerSpec> spec_;
+  MadeAtFirstUse<Decoder> decoder_;
+};
+
+// Returns the bytes of `ids`, a list, a tuple or an array of one dimension. Returns nullptr,
+// without an error, if an item is not an int or not the id of a token.
+PyObject *decode_to_bytes(const Decoder &decoder, PyObject *ids, bool skip_special);
+
+// Returns a tuple of the functions decode(ids, errors, skip) and decode_bytes(ids, skip). If
+// `skip` is true, a call omits special tokens. The functions take a list, a tuple or an array
+// of one dimension in which every item is an int and the id of a token. Any other call, and
+// invalid UTF-8 that an error handler other than "replace" must treat, goes to the function at
+// the same index of `slow_calls`. The functions keep `owner`, the owner of `decoder`, alive.
+pybind11::tuple make_decode_calls(const pybind11::object &owner, const DeferredDecoder &decoder,
+                                  const pybind11::tuple &slow_calls);
 
 } // namespace pretok

@@ -3,6 +3,7 @@
 #include "bindings/convert.hpp"
 #include "bindings/fast_function.hpp"
 #include "bindings/stack_ids.hpp"
+#include "core/base/made_at_first_use.hpp"
 
 #include <pybind11/numpy.h>
 
@@ -40,7 +41,8 @@ const AddedTokenPhases *find_added(FastCalls &calls, PyObject *special) {
     if (special == calls.names[i].ptr())
       return &calls.added[i].get([&] {
         const py::object tokens = py::handle(calls.make_added)(calls.names[i]);
-        return cast_argument<const AddedTokenPhases &>(tokens, "AddedTokens");
+        return std::make_unique<const AddedTokenPhases>(
+            cast_argument<const AddedTokenPhases &>(tokens, "AddedTokens"));
       });
   return nullptr;
 }

@@ -7,7 +7,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -78,30 +77,6 @@ private:
 
   py::capsule state_;
   py::object kept_;
-};
-
-// A value that its first use makes. Threads may share it.
-template <typename T> class MadeAtFirstUse {
-public:
-  MadeAtFirstUse() = default;
-  MadeAtFirstUse(const MadeAtFirstUse &) = delete;
-  MadeAtFirstUse &operator=(const MadeAtFirstUse &) = delete;
-  ~MadeAtFirstUse() { delete value_.load(); }
-
-  // Returns the value, which is make() if there is none yet.
-  template <typename Make> const T &get(Make make) {
-    if (const T *value = value_.load(std::memory_order_acquire))
-      return *value;
-    std::unique_ptr<const T> made(new T(make()));
-    const T *current = nullptr;
-    // If another thread has stored its value first, calls may already use that value.
-    if (value_.compare_exchange_strong(current, made.get()))
-      return *made.release();
-    return *current;
-  }
-
-private:
-  std::atomic<const T *> value_{nullptr};
 };
 
 // Returns the interned str of a name. A literal with this text in Python code is the same

@@ -53,13 +53,20 @@ py::object character_fields(const TokenizerSpec &spec) {
                                 escapes, suffix);
   }
   const TextSpaces &spaces = options.spaces;
-  const TextDecoding &decoding = options.decoding;
   const char *const prefix = spaces.prefix == TextSpaces::Prefix::NONE     ? "never"
                              : spaces.prefix == TextSpaces::Prefix::ALWAYS ? "always"
                                                                            : "unless_space";
   return py::make_tuple(prefix, spaces.only_first, spaces.replaces_invalid,
-                        options.splits_at_marks, decoding.is_sentencepiece, decoding.strips,
-                        decoding.strips_again, decoding.unknown, normalizer);
+                        options.splits_at_marks, normalizer);
+}
+
+// Returns the members of SentencePieceDecoding, or None.
+py::object decoding_fields(const TokenizerSpec &spec) {
+  if (!spec.decoding)
+    return py::none();
+  const SentencePieceDecoding &decoding = *spec.decoding;
+  return py::make_tuple(decoding.strips_space, decoding.strips_spaces, decoding.invisible,
+                        decoding.unknown_surface);
 }
 
 // Returns the names of the steps of the normalizer, whether there is a Metaspace, and the names
@@ -142,6 +149,7 @@ py::dict fields_of(const NativeSpec &native) {
   result["after"] = spec.after;
   result["text"] = text_fields(spec);
   result["characters"] = character_fields(spec);
+  result["decoding"] = decoding_fields(spec);
   result["steps"] = steps_of(spec);
   result["truncation"] = spec.truncation;
   result["padding"] = spec.padding;

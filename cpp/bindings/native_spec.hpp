@@ -15,12 +15,14 @@ namespace pretok {
 // Immutable, so several objects may share the TokenizerSpec.
 struct NativeSpec {
   std::shared_ptr<const TokenizerSpec> spec;
+  bool decodes = true; // false: Python decodes ids
 };
 
 // Makes a NativeSpec of the values of Python. `fields` has these items of NativeSpec.fields(),
 // if they are not empty or false: mergeable, from_ranks, ignore_merges, add_prefix_space, added
-// and text; and also merges, scores, `steps` (the section of a .pretok file with the
-// normalizer), and split_at_marks ("yes", "no" or "other", as SplitAtMarks).
+// and text; and also merges, scores, `steps` (the section of a .pretok file with the normalizer
+// and the decoder), `invisible` (SentencePieceDecoding), split_at_marks ("yes", "no" or
+// "other", as SplitAtMarks), and `decodes`.
 NativeSpec spec_of_values(const py::bytes &tokens, const Array<std::uint32_t> &lengths,
                           const Array<std::uint32_t> &ids, const py::dict &fields);
 

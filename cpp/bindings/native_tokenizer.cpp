@@ -2,7 +2,6 @@
 
 #include "bindings/batch_calls.hpp"
 #include "bindings/convert.hpp"
-#include "bindings/decode_calls.hpp"
 #include "bindings/fast_calls.hpp"
 #include "bindings/interrupt_check.hpp"
 #include "bindings/normal_text.hpp"
@@ -77,8 +76,6 @@ DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *
     LoadError error;
     unlocked(is_alone ? MIN_SIZE_TO_RELEASE : 0, [&] {
       TokenizerSpec parts = *spec;
-      parts.before.clear(); // Python adds the ids of the template
-      parts.after.clear();
       error = make_tokenizer(std::move(parts), std::move(options), result);
     });
     throw_if(error);
@@ -119,7 +116,7 @@ NativeTokenizer::NativeTokenizer(const NativeSpec &native,
                                  bool takes_normalized_text)
     : tokenizers_(maker_of(native, machine.get(), cache_limit, takes_normalized_text),
                   is_deferred),
-      limit_(first_step(*native.spec)),
+      decoder_(native.spec), decodes_(native.decodes), limit_(first_step(*native.spec)),
       normalizer_(takes_normalized_text ? "none" : normalizer_of(*native.spec)),
       takes_spaces_(!takes_normalized_text && native.spec->characters &&
                     !native.spec->characters->normalizer),
@@ -229,27 +226,11 @@ py::array_t<std::uint32_t> NativeTokenizer::merges() const {
   return as_rows(result);
 }
 
-py::object NativeTokenizer::decode(const py::object &ids) const {
-  std::string bytes;
-  if (py::isinstance<py::array>(ids)) {
-    if (!decode_array(py::reinterpret_borrow<py::array>(ids), bytes))
-      return py::none();
-    return py::bytes(bytes);
-  }
-  // Copy the list: __index__ of an item may run code that changes the list.
-  const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
-  if (!items)
+py::object NativeTokenizer::decode(const py::list &ids) const {
+  PyObject *const bytes = decode_to_bytes(decoder_.get(), ids.ptr(), false);
+  if (bytes == nullptr && PyErr_Occurred() != nullptr)
     throw py::error_already_set();
-  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
-  for (const py::handle item : items) {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
-    int overflow = 0;
-    const long long id = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
-    PyErr_Clear();
-    if (overflow != 0 || !append_token(*tokenizer, id, bytes))
-      return py::none();
-  }
-  return py::bytes(bytes);
+  return bytes == nullptr ? py::none() : py::reinterpret_steal<py::object>(bytes);
 }
 
 py::tuple NativeTokenizer::fast_calls(const py::object &self, const py::object &make_added,
@@ -281,11 +262,9 @@ py::object NativeTokenizer::span_call(
                         native.id_objects_, native.span_objects_, added.all, options);
 }
 
-py::tuple NativeTokenizer::decode_calls(const py::object &self,
-                                        const std::vector<std::uint32_t> &special,
-                                        const py::tuple &slow_calls) {
+py::tuple NativeTokenizer::decode_calls(const py::object &self, const py::tuple &slow_calls) {
   const NativeTokenizer &native = of(self);
-  return make_decode_calls(self, native.tokenizers_, native.limit_, special, slow_calls);
+  return native.decodes_ ? make_decode_calls(self, native.decoder_, slow_calls) : slow_calls;
 }
 
 void NativeTokenizer::trim() {
@@ -334,29 +313,6 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
   return result;
 }
 
-bool NativeTokenizer::decode_array(const py::array &ids, std::string &bytes) const {
-  const char kind = ids.dtype().kind();
-  if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
-    return false;
-  // Ids of 2^63 or more become negative.
-  const py::array_t<std::int64_t, PLAIN_ARRAY | py::array::forcecast> wide(ids);
-  const std::int64_t *at = wide.data();
-  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
-  return std::all_of(at, at + wide.size(),
-                     [&](std::int64_t id) { return append_token(*tokenizer, id, bytes); });
-}
-
-bool NativeTokenizer::append_token(const Tokenizer &tokenizer, long long id,
-                                   std::string &bytes) {
-  if (id < 0 || static_cast<std::size_t>(id) >= tokenizer.id_limit())
-    return false;
-  const TokenView token = tokenizer.vocabulary().token(static_cast<std::uint32_t>(id));
-  if (token.bytes == nullptr)
-    return false;
-  bytes.append(reinterpret_cast<const char *>(token.bytes), token.size);
-  return true;
-}
-
 void bind_tokenizer(py::module_ &module) {
   using Native = NativeTokenizer;
   py::class_<Native>(module, "Tokenizer")
@@ -391,15 +347,13 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("only_str"), py::arg("only_ascii"))
       .def("span_call", &Native::span_call, py::arg("added"), py::arg("only_ascii"),
            py::arg("spaces").none(true))
-      .def("decode_calls", &Native::decode_calls, py::arg("special"), py::arg("slow_calls"))
+      .def("decode_calls", &Native::decode_calls, py::arg("slow_calls"))
       .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))
       .def_property_readonly("normalizer", on_self(&Native::normalizer))
       .def_property_readonly("missing_bytes", on_self(&Native::missing_bytes))
       .def_property_readonly("has_all_tables", on_self(&Native::has_all_tables))
       .def_property_readonly("cache_bytes", on_self(&Native::cache_bytes))
       .def("trim", on_self(&Native::trim));
-  module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
-             py::arg("special"), py::arg("slow_call"));
   module.def("have_surrogates", &have_surrogates, py::arg("texts"));
   // For tests.
   module.def("set_task_size", &set_task_size, py::arg("size"));

@@ -1,6 +1,7 @@
 // Defines NativeTokenizer, the Python class Tokenizer of the module _core.
 #pragma once
 
+#include "bindings/decode_calls.hpp"
 #include "bindings/deferred_tokenizer.hpp"
 #include "bindings/id_objects.hpp"
 #include "bindings/native_machine.hpp"
@@ -69,9 +70,8 @@ public:
   // Returns the ids of one pre-token.
   py::list merge(const py::bytes &pre_token) const;
   py::array_t<std::uint32_t> merges() const;
-  // Returns the joined bytes of the tokens of `ids`. Returns None if an item is not an int, or
-  // is not the id of a token.
-  py::object decode(const py::object &ids) const;
+  // Returns the joined bytes of the tokens of `ids`, or None if one is not the id of a token.
+  py::object decode(const py::list &ids) const;
 
   // Returns the functions that Tokenizer calls to encode short texts. make_fast_calls
   // (bindings/fast_calls.hpp) describes the parameters.
@@ -82,11 +82,9 @@ public:
   static py::object
   span_call(const py::object &self, const AddedTokenPhases &added, bool only_ascii,
             const std::optional<std::tuple<std::string, std::string, bool>> &spaces);
-  // Returns the functions that Tokenizer calls to decode. make_decode_calls
-  // (bindings/decode_calls.hpp) describes the parameters.
-  static py::tuple decode_calls(const py::object &self,
-                                const std::vector<std::uint32_t> &special,
-                                const py::tuple &slow_calls);
+  // Returns the functions that Tokenizer calls to decode; `slow_calls`, if Python decodes ids.
+  // make_decode_calls (bindings/decode_calls.hpp) describes the parameters.
+  static py::tuple decode_calls(const py::object &self, const py::tuple &slow_calls);
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
   bool takes_spaces() const { return takes_spaces_; }
@@ -107,12 +105,10 @@ private:
   // special token.
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokenPhases &added,
                        unsigned threads, Encoder::Part part = Encoder::Part::FIRST) const;
-  // Like `decode`, for an array. Returns false instead of None.
-  bool decode_array(const py::array &ids, std::string &bytes) const;
-  // Appends a token to `bytes`. Returns false if `id` has no token.
-  static bool append_token(const Tokenizer &tokenizer, long long id, std::string &bytes);
 
   DeferredTokenizer tokenizers_;
+  DeferredDecoder decoder_;
+  bool decodes_; // false: Python decodes ids
   std::size_t limit_;
   const char *normalizer_;
   bool takes_spaces_;

@@ -123,8 +123,6 @@ void set_steps(const py::bytes &stored, TokenizerSpec &spec) {
                           0);
   if (!read_steps_section(reader, spec))
     throw py::value_error(reader.error().message);
-  spec.decoder.reset(); // Python decodes ids
-  spec.decoding.reset();
   use_nfc(spec);
 }
 
@@ -152,14 +150,19 @@ NativeSpec spec_of_values(const py::bytes &tokens, const Array<std::uint32_t> &l
   spec->stages = {whole_stage()};
   spec->split_at_marks =
       split_at_marks_of(fields.get<std::string>("split_at_marks", "a str").value_or("other"));
-  fields.check_all_used();
-  if (spec->text && spec->split_at_marks != SplitAtMarks::OTHER) {
-    if (spec->sentencepiece)
-      spec->decoding.emplace(); // use_character_spec expects both
-    use_character_spec(*spec);  // or leaves the spec as it is, which is slower
-    spec->decoding.reset();
+  if (auto invisible = fields.get<std::vector<std::uint32_t>>("invisible", "a list of ids")) {
+    throw_unless(spec->decoding && std::all_of(invisible->begin(), invisible->end(),
+                                               [limit = first_step(*spec)](std::uint32_t id) {
+                                                 return id < limit;
+                                               }),
+                 "expected the ids of tokens that SentencePiece decodes to no text");
+    spec->decoding->invisible = std::move(*invisible);
   }
-  return {std::move(spec)};
+  const bool decodes = fields.get<bool>("decodes", "a bool").value_or(true);
+  fields.check_all_used();
+  if (spec->text && spec->split_at_marks != SplitAtMarks::OTHER)
+    use_character_spec(*spec); // or leaves the spec as it is, which is slower
+  return {std::move(spec), decodes};
 }
 
 } // namespace pretok

@@ -1,6 +1,5 @@
 // pretok_decode.
 #include "capi/check_ids.hpp"
-#include "core/base/sizes.hpp"
 
 #include <cstring>
 #include <string>
@@ -17,32 +16,18 @@ pretok_status pretok_decode(const pretok_tokenizer *tokenizer, const uint32_t *i
     if (const pretok_status status = check_ids(*tokenizer, ids, id_count, error))
       return status;
     const Decoder &decoder = tokenizer->core->decoder();
-    std::string changed; // the text that a chain of decoders makes
-    if (decoder.chain())
-      changed = decoder.chain()->decode(ids, id_count, skip_special);
-    // Decode twice, to measure the text and to write it.
-    const auto for_texts = [&](auto emit) {
-      if (decoder.chain())
-        emit(changed.data(), changed.size());
-      else
-        decoder.for_texts(ids, id_count, skip_special,
-                          [&](TokenView text) { emit(text.bytes, text.size); });
+    const auto write = [&](const void *text, std::size_t text_size) {
+      const pretok_status status = room_for(text_size, bytes, capacity, size, error);
+      if (status == PRETOK_OK && bytes != nullptr && text_size != 0)
+        std::memcpy(bytes, text, text_size);
+      return status;
     };
-    std::size_t needed = 0;
-    bool fits = true;
-    for_texts([&](const void *, std::size_t more) {
-      fits = fits && more <= MAX_VALUES<char> - needed;
-      needed += more;
-    });
-    if (!fits)
-      return fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
-    const pretok_status status = room_for(needed, bytes, capacity, size, error);
-    if (status == PRETOK_OK && bytes != nullptr)
-      for_texts([&, to = bytes](const void *text, std::size_t more) mutable {
-        if (more != 0)
-          std::memcpy(to, text, more);
-        to += more;
-      });
-    return status;
+    if (const JoinRules *rules = decoder.join_rules()) {
+      JoinedTexts joined(*rules, skip_special);
+      if (joined.join(id_count, [ids](std::size_t i) { return ids[i]; }))
+        return write(joined.data(), joined.size());
+    }
+    const std::string text = decoder.decode(ids, id_count, skip_special, true);
+    return write(text.data(), text.size());
   });
 }

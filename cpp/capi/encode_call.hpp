@@ -48,12 +48,13 @@ struct EncodeCall {
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
-  // Returns how `encode` encodes text after a cut. For models that merge characters (the tokens
-  // are text, not bytes) this is LATER: TextSpaces may put a space before a FIRST part, which
-  // would be wrong after a cut. All other models encode the text as a text of its own, because
-  // Tokenizer cannot normalize a LATER part.
+  // Returns how `encode` encodes text after a cut. If marks stand for spaces, this is LATER:
+  // TextSpaces may put a space before a FIRST part, which would be wrong after a cut. All other
+  // models encode the text as a text of its own, because Tokenizer cannot normalize a LATER
+  // part.
   Encoder::Part later_part() const {
-    return tokenizer->decoder().has_texts() ? Encoder::Part::LATER : Encoder::Part::FIRST;
+    return tokenizer->encoder().spaces().are_marks ? Encoder::Part::LATER
+                                                   : Encoder::Part::FIRST;
   }
 
   // Adds to `result` the number of ids that `encode` would append.

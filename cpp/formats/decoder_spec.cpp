@@ -4,88 +4,143 @@
 #include "core/unicode/byte_level.hpp"
 #include "formats/character_spec.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace pretok {
 namespace {
 
-const std::uint8_t *token_utf8(std::string_view text) {
-  return reinterpret_cast<const std::uint8_t *>(text.data());
-}
+class DecoderMaker {
+public:
+  DecoderMaker(const TokenizerSpec &spec, std::size_t listed, const NormalizerChain *normalizer)
+      : spec_(spec), listed_(listed), normalizer_(normalizer),
+        is_text_(spec.characters || spec.text) {
+    if (spec.nfc)
+      normalizer_ = &nfc_.emplace(std::vector<NormalizerStep>{NORMALIZER_TYPES.make("NFC")},
+                                  std::nullopt);
+  }
+
+  std::unique_ptr<const Decoder> make() {
+    list_tokens();
+    if (spec_.decoder) {
+      set_chain_texts();
+      parts_.steps = *spec_.decoder;
+    } else if (spec_.decoding) {
+      set_pieces(*spec_.decoding);
+    }
+    return std::make_unique<const Decoder>(std::move(parts_));
+  }
+
+private:
+  // Sets the tokens and all flags but SPACED.
+  void list_tokens() {
+    const VocabularyData &data = spec_.vocabulary;
+    const std::vector<std::string_view> texts = texts_of(spec_);
+    texts_.resize(first_step(spec_));
+    parts_.tokens.resize(texts_.size());
+    parts_.flags.resize(texts_.size());
+    for (std::size_t i = 0; i < listed_; ++i) {
+      const std::uint32_t id = data.ids[i];
+      texts_[id] = texts[i];
+      parts_.tokens[id] = texts[i];
+      parts_.flags[id] |= IdFlag::TOKEN;
+      const bool may_be_fallback =
+          spec_.characters || (spec_.text && spec_.text->has_fallback && i < data.mergeable);
+      if (const auto byte = may_be_fallback ? fallback_byte(texts[i]) : std::nullopt) {
+        parts_.tokens[id] = own({static_cast<char>(*byte)});
+        parts_.flags[id] |= IdFlag::FALLBACK;
+      }
+    }
+    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
+      const AddedToken &token = spec_.added[i];
+      if ((parts_.flags[token.id] & IdFlag::TOKEN) == 0) {
+        parts_.tokens[token.id] = token.content;
+        parts_.flags[token.id] |= IdFlag::TOKEN;
+      }
+      if (spec_.added_special[i])
+        parts_.flags[token.id] |= IdFlag::SPECIAL | IdFlag::SKIPPED;
+    }
+  }
+
+  // Sets the texts that the decoders of a tokenizer.json change.
+  void set_chain_texts() {
+    parts_.texts = texts_;
+    if (!is_text_) // the decoders take the characters that stand for bytes
+      for (std::string_view &text : parts_.texts)
+        text = own(byte_characters(text));
+    std::set<std::string_view> special;
+    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
+      const AddedToken &token = spec_.added[i];
+      parts_.texts[token.id] = token.content;
+      if (token.normalized && normalizer_ != nullptr)
+        parts_.texts[token.id] = own(normalizer_->normalized(token.content));
+      if (spec_.added_special[i])
+        special.insert(token.content);
+    }
+    for (const AddedToken &token : spec_.added) {
+      std::uint8_t &flags = parts_.flags[token.id];
+      flags &= static_cast<std::uint8_t>(~IdFlag::SKIPPED);
+      if (special.count(parts_.texts[token.id]) != 0)
+        flags |= IdFlag::SKIPPED;
+    }
+  }
+
+  // Sets the texts that SentencePiece makes of the tokens.
+  void set_pieces(const SentencePieceDecoding &decoding) {
+    parts_.is_sentencepiece = true;
+    parts_.strips_space = decoding.strips_space;
+    parts_.strips_spaces = decoding.strips_spaces;
+    parts_.texts = parts_.tokens;
+    const std::uint32_t unknown = spec_.characters ? spec_.characters->unknown_id
+                                  : spec_.text     ? spec_.text->unknown_id
+                                                   : NO_ID;
+    TextSpaces spaces;
+    spaces.are_marks = true;
+    std::vector<std::uint8_t> spaced;
+    // An added token that the model does not list keeps its marks.
+    for (std::size_t i = 0; i < listed_; ++i) {
+      const std::uint32_t id = spec_.vocabulary.ids[i];
+      const auto *const text = reinterpret_cast<const std::uint8_t *>(texts_[id].data());
+      const std::size_t size = texts_[id].size();
+      if ((parts_.flags[id] & IdFlag::FALLBACK) != 0 || !TextSpaces::has_mark(text, size))
+        continue;
+      if (TextSpaces::is_mark(text, size) && id != unknown)
+        parts_.flags[id] |= IdFlag::SPACED;
+      spaced.clear();
+      spaces.append(text, size, spaced);
+      parts_.texts[id] = own({spaced.begin(), spaced.end()});
+    }
+    for (const std::uint32_t id : decoding.invisible) {
+      parts_.flags[id] &= static_cast<std::uint8_t>(~IdFlag::SPACED);
+      parts_.texts[id] = {};
+    }
+    if (unknown != NO_ID)
+      parts_.texts[unknown] = decoding.unknown_surface;
+  }
+
+  std::string_view own(std::string text) { return owned_.emplace_back(std::move(text)); }
+
+  const TokenizerSpec &spec_;
+  const std::size_t listed_;
+  const NormalizerChain *normalizer_;
+  std::optional<NormalizerChain> nfc_;  // only if spec.nfc
+  const bool is_text_;                  // whether tokens are text
+  std::vector<std::string_view> texts_; // by id: the tokens that the model lists
+  std::deque<std::string> owned_;       // texts that parts_ views
+  DecoderParts parts_;
+};
 
 } // namespace
 
-TextTokens text_tokens(const TokenizerSpec &spec, std::size_t file_added) {
-  using TextKind = TextTokens::Kind;
-  const VocabularyData &data = spec.vocabulary;
-  const TextDecoding &decoding = spec.characters->decoding;
-  const std::vector<std::string_view> texts = texts_of(spec);
-  std::vector<TextTokens::Token> tokens(first_step(spec)); // by id
-  std::vector<bool> is_invisible(tokens.size());
-  for (std::size_t i = 0; decoding.is_sentencepiece && i < file_added; ++i)
-    is_invisible[spec.added[i].id] = spec.added_special[i];
-  std::vector<std::uint8_t> bytes = data.bytes;
-  // Only the text of the unknown token may be longer than the token. So this capacity is
-  // enough, `decoded` never moves, and the views of its parts stay valid.
-  std::vector<std::uint8_t> decoded;
-  decoded.reserve(bytes.size() + decoding.unknown.size());
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    TextTokens::Token &token = tokens[data.ids[i]];
-    token.bytes = {bytes.data() + start, data.lengths[i]};
-    start += data.lengths[i];
-    const std::size_t text_start = decoded.size();
-    // Whether the token is in the vocabulary. If not, it is only an added token.
-    const bool is_listed = i < data.mergeable + spec.characters->decoded_only;
-    const std::optional<std::uint8_t> byte = fallback_byte(texts[i]);
-    token.kind = byte ? TextKind::FALLBACK : TextKind::TEXT;
-    if (byte) {
-      decoded.push_back(*byte);
-    } else if (decoding.is_sentencepiece && data.ids[i] == spec.characters->unknown_id) {
-      decoded.insert(decoded.end(), decoding.unknown.begin(), decoding.unknown.end());
-    } else if (is_invisible[data.ids[i]] && is_listed) {
-      // no text
-    } else if (!is_listed && decoding.is_sentencepiece) {
-      decoded.insert(decoded.end(), texts[i].begin(), texts[i].end());
-    } else {
-      if (is_listed && TextSpaces::is_mark(token_utf8(texts[i]), texts[i].size()))
-        token.kind = TextKind::SPACED;
-      TextSpaces spaces;
-      spaces.are_marks = true;
-      spaces.append(token_utf8(texts[i]), texts[i].size(), decoded);
-    }
-    token.text = {decoded.data() + text_start,
-                  static_cast<std::uint32_t>(decoded.size() - text_start)};
-    if (byte)
-      token.bytes = token.text;
-  }
-  return {decoding, std::move(tokens), std::move(bytes), std::move(decoded)};
-}
-
-DecoderChain decoder_chain(const TokenizerSpec &spec, const NormalizerChain *normalizer) {
-  const VocabularyData &data = spec.vocabulary;
-  const std::vector<std::string_view> tokens = texts_of(spec);
-  // The spec has byte-level tokens as bytes. The chain decodes the characters that stand for
-  // them.
-  const bool has_bytes = !spec.characters && !spec.text;
-  std::vector<std::string> texts(first_step(spec)); // by id
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    texts[data.ids[i]] = has_bytes ? byte_characters(tokens[i]) : std::string(tokens[i]);
-  std::set<std::string_view> special;
-  for (std::size_t i = 0; i < spec.added.size(); ++i) {
-    const AddedToken &token = spec.added[i];
-    texts[token.id] = token.normalized && normalizer != nullptr
-                          ? normalizer->normalized(token.content)
-                          : token.content;
-    if (spec.added_special[i])
-      special.insert(token.content);
-  }
-  std::vector<bool> is_skipped(texts.size());
-  for (const AddedToken &token : spec.added)
-    is_skipped[token.id] = special.count(texts[token.id]) != 0;
-  return {*spec.decoder, texts, std::move(is_skipped)};
+std::unique_ptr<const Decoder> make_decoder(const TokenizerSpec &spec, std::size_t listed,
+                                            const NormalizerChain *normalizer) {
+  return DecoderMaker(spec, listed, normalizer).make();
 }
 
 } // namespace pretok

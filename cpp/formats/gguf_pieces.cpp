@@ -62,8 +62,21 @@ private:
     characters.spaces.are_marks = characters.spaces.prefix_has_span = true;
     characters.is_normalizer = true;
     characters.fuses_unknown = true;
-    characters.decoding.strips = adds_space ? 1 : 0;
+    set_decoder(adds_space);
     return {};
+  }
+
+  // Sets the decoders that the tokenizer.json of such a model has.
+  void set_decoder(bool strips_space) {
+    std::vector<DecoderStep> &steps = spec_.decoder.emplace();
+    for (const char *name : {"Replace", "ByteFallback", "Fuse"})
+      steps.push_back(DECODER_TYPES.make(name));
+    steps.front().replacement = {std::string(SPACE_MARK), " ", {}};
+    if (!strips_space)
+      return;
+    steps.push_back(DECODER_TYPES.make("Strip"));
+    steps.back().text = " ";
+    steps.back().start = 1;
   }
 
   // Lists the tokens that are not empty, and the pieces, which merges may make.

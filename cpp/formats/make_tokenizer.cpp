@@ -34,15 +34,16 @@ public:
       : spec_(spec), options_(options), is_text_(spec.characters || spec.text) {}
 
   LoadError make(std::unique_ptr<Tokenizer> &result) {
-    const std::size_t file_added = spec_.added.size();
+    const std::size_t listed = spec_.vocabulary.ids.size();
     if (LoadError error = make_settings())
       return error;
-    std::optional<DecoderChain> decoders;
-    if (spec_.decoder && options_.decodes)
-      decoders = decoder_chain(spec_, chain_.get());
-    std::optional<TextTokens> texts;
-    if (spec_.characters && options_.decodes)
-      texts = text_tokens(spec_, file_added);
+    std::unique_ptr<const Decoder> decoder;
+    if (options_.decodes) {
+      decoder = make_decoder(spec_, listed, chain_.get());
+    } else {
+      spec_.before.clear();
+      spec_.after.clear();
+    }
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     const std::size_t id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
     const std::array<bool, 256> no_token = missing_bytes();
@@ -50,8 +51,8 @@ public:
     const char *const problem = is_text_ ? build_text(*vocabulary) : build_bytes(*vocabulary);
     if (problem != nullptr)
       return malformed("the vocabulary of the file is damaged: ", problem);
-    Decoder decoder(*vocabulary, std::move(texts), std::move(decoders), mark_special(id_limit),
-                    std::move(is_fallback_));
+    for (std::size_t i = 0; i < spec_.added.size(); ++i)
+      spec_.added[i].special = spec_.added_special[i];
     const bool has_normalizer = chain_ != nullptr || sentencepiece_;
     result = std::make_unique<Tokenizer>(
         TokenizerParts{!has_normalizer && (spec_.nfc || options_.nfc),
@@ -250,7 +251,7 @@ private:
                             std::make_unique<PieceMerge>(std::move(pieces), PieceUnits::BYTES));
   }
 
-  // Also sets is_whole_ and is_fallback_, and split_ if it is empty. Replaces a split_ that
+  // Also sets is_whole_, and split_ if it is empty. Replaces a split_ that
   // keeps each text whole by cuts that do not change the ids of the model, if it has such cuts.
   const char *build_text(Vocabulary &vocabulary) {
     const bool has_spaces =
@@ -273,12 +274,6 @@ private:
                                          : cut_nowhere()));
     } else if (!split_) {
       split_.emplace(split_of_stages(cut_at_marks(false, has_spaces)));
-    }
-    if (spec_.text && spec_.text->has_fallback) {
-      is_fallback_.resize(model.first_step);
-      for (const std::uint32_t id : model.fallback)
-        if (id != NO_ID)
-          is_fallback_[id] = true;
     }
     VocabularyData tokens;
     if (!has_spaces)
@@ -307,15 +302,6 @@ private:
                                                          : PieceUnits::CHARACTERS);
   }
 
-  // Sets AddedToken::special. Returns by id whether a token is special.
-  std::vector<bool> mark_special(std::size_t id_limit) {
-    std::vector<bool> is_special(id_limit);
-    for (std::size_t i = 0; i < spec_.added.size(); ++i)
-      if ((spec_.added[i].special = spec_.added_special[i]))
-        is_special[spec_.added[i].id] = true;
-    return is_special;
-  }
-
   // Fails if an id of the template has no token.
   static LoadError check_template(const Tokenizer &tokenizer) {
     const Template &ids_around = tokenizer.ids_around();
@@ -335,7 +321,6 @@ private:
   bool is_whole_ = false;       // the argument of Encoder
   std::optional<SentencePieceNormalizer> sentencepiece_;
   std::unique_ptr<NormalizerChain> chain_;
-  std::vector<bool> is_fallback_; // by id, of the tokens of spec_.text
 };
 
 } // namespace

@@ -182,7 +182,7 @@ private:
       if (spec.decoder->size() != 1)
         return fail_unknown();
       spec.decoding =
-          TextDecoding{true, step.strips_space ? 1U : 0U, step.strips_spaces, step.text};
+          SentencePieceDecoding{step.strips_space, step.strips_spaces, step.text, {}};
       return spec.decoder.reset();
     }
   }

@@ -57,6 +57,8 @@ bool read_text_options(PretokFileReader &reader, TokenizerSpec &spec, bool &has_
 bool finish_text(PretokFileReader &reader, TokenizerSpec &spec) {
   if (!tokens_differ(spec.vocabulary.bytes, spec.vocabulary.lengths))
     return reader.fail("has two tokens with the same text");
+  if (spec.sentencepiece.has_value() != spec.decoding.has_value())
+    return reader.fail("has SentencePiece's normalizer or its decoder, but not both");
   std::string problem = problem_of_text(spec);
   if (problem.empty())
     problem = use_character_spec(spec);

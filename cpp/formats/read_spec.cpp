@@ -180,9 +180,25 @@ LoadError check_added(const TokenizerSpec &spec) {
   return {};
 }
 
-LoadError check_spec(const TokenizerSpec &spec) {
+// SentencePiece decodes special tokens, but for the unknown token, to no text.
+void list_invisible(TokenizerSpec &spec) {
+  const std::uint32_t unknown =
+      spec.characters ? spec.characters->unknown_id : spec.text->unknown_id;
+  std::vector<bool> is_listed(first_step(spec));
+  for (const std::uint32_t id : spec.vocabulary.ids)
+    is_listed[id] = id != unknown;
+  for (std::size_t i = 0; i < spec.added.size(); ++i)
+    if (spec.added_special[i] && is_listed[spec.added[i].id])
+      spec.decoding->invisible.push_back(spec.added[i].id);
+}
+
+LoadError finish_spec(TokenizerSpec &spec) {
   LoadError error = spec.characters || spec.text ? LoadError() : check_bytes(spec.vocabulary);
-  return error ? std::move(error) : check_added(spec);
+  if (!error)
+    error = check_added(spec);
+  if (!error && spec.decoding)
+    list_invisible(spec);
+  return error;
 }
 
 } // namespace
@@ -194,7 +210,7 @@ bool names_token(std::string_view content, std::string_view token, const Tokeniz
 
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   LoadError error = read_any({reinterpret_cast<const char *>(data), size}, spec);
-  return error ? std::move(error) : check_spec(spec);
+  return error ? std::move(error) : finish_spec(spec);
 }
 
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
@@ -202,7 +218,7 @@ LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   data.resize(file.read(0, data.data(), data.size()));
   if (is_gguf(data.data(), data.size())) {
     LoadError error = read_gguf(file, spec);
-    return error ? std::move(error) : check_spec(spec);
+    return error ? std::move(error) : finish_spec(spec);
   }
   if (file.size() > MAX_FILE_BYTES)
     return too_large();

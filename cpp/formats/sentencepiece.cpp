@@ -119,11 +119,12 @@ private:
     const bool escapes = normalizer.number(NormalizerField::ESCAPES, 1) != 0;
     const std::string_view charsmap = normalizer.bytes(NormalizerField::CHARSMAP, "");
     CharacterSpec &characters = spec_.characters.emplace();
-    characters.decoding.unknown = trainer.bytes(TrainerField::UNKNOWN, " \xE2\x81\x87 ");
+    SentencePieceDecoding &decoding = spec_.decoding.emplace();
+    decoding.unknown_surface = trainer.bytes(TrainerField::UNKNOWN, " \xE2\x81\x87 ");
     for (const Options *options : {&trainer, &normalizer})
       if (LoadError error = options->check())
         return error;
-    if (!is_utf8(characters.decoding.unknown))
+    if (!is_utf8(decoding.unknown_surface))
       return malformed("unk_surface is not UTF-8; the file is damaged");
     if (!denormalizes.empty())
       return unsupported("the SentencePiece model has a denormalizer, which pretok does not "
@@ -136,9 +137,8 @@ private:
                        "; the file is damaged");
     characters.has_fallback = has_fallback_;
     characters.fuses_unknown = true;
-    characters.decoding.is_sentencepiece = true;
-    characters.decoding.strips = has_prefix || removes ? 1 : 0;
-    characters.decoding.strips_again = removes;
+    decoding.strips_space = has_prefix || removes;
+    decoding.strips_spaces = removes;
     return {};
   }
 
@@ -235,10 +235,8 @@ private:
           add_token(id, piece);
       }
     }
-    spec_.characters->decoded_only = data.ids.size() - data.mergeable;
-    // Every other piece is mergeable, so TextTokens, the decoder of these models, decodes it
-    // like a piece even if it is an added token too. build_characters ignores the pieces that
-    // merging cannot make.
+    // Every other piece is mergeable. build_characters ignores the pieces that merging cannot
+    // make.
     data.from_ranks = data.ignore_merges = false;
   }
 

@@ -42,25 +42,6 @@ bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
          (!prepends || (first.is("Prepend") && first.replacement.content == SPACE_MARK));
 }
 
-// If the decoders are Replace, ByteFallback, Fuse and, possibly, Strip of spaces, sets
-// `decoding` in their place.
-void use_text_decoding(std::optional<std::vector<DecoderStep>> &decoder,
-                       TextDecoding &decoding) {
-  constexpr const char *NAMES[] = {"Replace", "ByteFallback", "Fuse", "Strip"};
-  const std::size_t count = decoder ? decoder->size() : 0;
-  if (count < 3 || count > 4)
-    return;
-  for (std::size_t i = 0; i < count; ++i)
-    if (!(*decoder)[i].is(NAMES[i]))
-      return;
-  const DecoderStep &last = decoder->back();
-  if (!decoder->front().replacement.is_text(SPACE_MARK, " ") ||
-      (count == 4 && (last.text != " " || last.stop != 0)))
-    return;
-  decoding.strips = count == 4 ? last.start : 0;
-  decoder.reset();
-}
-
 } // namespace
 
 void use_nfc(TokenizerSpec &spec) {
@@ -87,8 +68,6 @@ void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec) {
 
 std::string use_character_spec(TokenizerSpec &spec) {
   const bool is_sentencepiece = spec.sentencepiece.has_value();
-  if (is_sentencepiece != spec.decoding.has_value())
-    return "has SentencePiece's normalizer or its decoder, but not both";
   TokenizerSettings before = spec;
   const TextSpec &text = *before.text;
   CharacterSpec &options = spec.characters.emplace();
@@ -100,12 +79,10 @@ std::string use_character_spec(TokenizerSpec &spec) {
   options.has_fallback = text.has_fallback;
   options.fuses_unknown = text.fuses_unknown;
   if (is_sentencepiece) {
-    options.decoding = *spec.decoding;
     use_sentencepiece(std::move(*spec.sentencepiece), spec);
     is_fit = is_fit && !(options.normalizer && options.splits_at_marks);
   } else {
     is_fit = is_fit && use_chain(spec, options);
-    use_text_decoding(spec.decoder, options.decoding);
   }
   const std::string problem =
       is_fit ? problem_of_characters(spec) : "has options that SentencePiece does not have";
@@ -117,7 +94,6 @@ std::string use_character_spec(TokenizerSpec &spec) {
   spec.steps.clear();
   spec.metaspace.reset();
   spec.sentencepiece.reset();
-  spec.decoding.reset();
   spec.stages.clear();
   return "";
 }

@@ -4,8 +4,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "core/decode/decoder_step.hpp"
-#include "core/decode/text_tokens.hpp"
+#include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
 #include "core/normalize/normalizer_step.hpp"
@@ -48,10 +47,6 @@ struct CharacterSpec {
   // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
   bool has_fallback = true;
   bool fuses_unknown = false;
-  // The number of tokens after the mergeable ones that no text becomes, but that decode like
-  // tokens of the model.
-  std::size_t decoded_only = 0;
-  TextDecoding decoding;
 };
 
 // A model whose tokens are text, if no CharacterSpec describes it. Its text is not changed for
@@ -101,11 +96,10 @@ struct TokenizerSettings {
   // A normalizer other than NFC. With characters->normalizer, there are no steps.
   std::vector<NormalizerStep> steps;
   std::optional<MetaspaceSpec> metaspace;
-  // The normalizer and the decoding of SentencePiece. read_spec moves them to `characters`
-  // (use_character_spec).
+  // The normalizer of SentencePiece. read_spec moves it to `characters` (use_character_spec).
   std::optional<SentencePieceSpec> sentencepiece;
-  std::optional<TextDecoding> decoding;
-  // If set, decodes ids instead of CharacterSpec::decoding, or of joining the bytes of tokens.
+  // At most one is set. If none is, decoding joins the bytes of tokens.
+  std::optional<SentencePieceDecoding> decoding;
   std::optional<std::vector<DecoderStep>> decoder;
   bool add_prefix_space = false;
   // The template: the ids that add_special_tokens puts before and after a text,

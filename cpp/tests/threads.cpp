@@ -172,7 +172,6 @@ std::unique_ptr<Tokenizer> make_tokenizer(const PreTokenizer &pre_tokenizer, boo
     std::printf("%s\n", wrong);
     return nullptr;
   }
-  Decoder decoder(*vocabulary, std::nullopt, std::nullopt, {}, {});
   return std::make_unique<Tokenizer>(TokenizerParts{nfc,
                                                     std::nullopt,
                                                     nullptr,
@@ -183,7 +182,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(const PreTokenizer &pre_tokenizer, boo
                                                     CacheBudget::DEFAULT_LIMIT,
                                                     std::move(vocabulary),
                                                     {},
-                                                    std::move(decoder),
+                                                    nullptr,
                                                     300,
                                                     {}});
 }

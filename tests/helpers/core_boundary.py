@@ -97,11 +97,6 @@ def trainer() -> _core.Trainer:
     return _core.Trainer(counts, "huggingface", 1, None)
 
 
-def text_decode() -> Any:
-    texts = (b"ab ", [1, 1, 1], [0, 1, 2], [2], 1, 0, True)
-    return _core.text_decode_call(lambda: texts, [1], slow)
-
-
 def huggingface_call() -> Any:
     return _core.huggingface_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
 
@@ -165,7 +160,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.cache_bytes": lambda: (encoder(),),
     "Tokenizer.count": lambda: (encoder(), "abc", added(), 2),
     "Tokenizer.decode": lambda: (encoder(), [97, 256]),
-    "Tokenizer.decode_calls": lambda: (encoder(), [97], (slow, slow)),
+    "Tokenizer.decode_calls": lambda: (encoder(), (slow, slow)),
     "Tokenizer.decode_calls()[0]": lambda: ([97, 256], "replace", True),
     "Tokenizer.decode_calls()[1]": lambda: (u32(97, 256), True),
     "Tokenizer.encode": lambda: (encoder(), "abc", added(), 2),
@@ -249,22 +244,19 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "safe_cut": lambda: (machine(), b"ab cd"),
     "set_first_size": lambda: (-1,),
     "set_task_size": lambda: (0,),
-    "text_decode_call": lambda: (lambda: (b"a", [1], [0], None, 0, 0, False), [1], slow),
-    "text_decode_call()": lambda: ([0, 1, 2], "replace", True),
     "use_kernels": lambda: ("plain",),
 }  # fmt: skip
 """The valid arguments of each callable. NAME() is a function that NAME returns."""
 
 MADE: dict[str, Callable[[], Any]] = {
-    "Tokenizer.decode_calls()[0]": lambda: encoder().decode_calls([97], (slow, slow))[0],
-    "Tokenizer.decode_calls()[1]": lambda: encoder().decode_calls([97], (slow, slow))[1],
+    "Tokenizer.decode_calls()[0]": lambda: encoder().decode_calls((slow, slow))[0],
+    "Tokenizer.decode_calls()[1]": lambda: encoder().decode_calls((slow, slow))[1],
     **{
         f"Tokenizer.fast_calls()[{at}]": lambda at=at: calls_of(encoder())[at]  # type: ignore[misc]
         for at in range(3)
     },
     "Tokenizer.span_call()": lambda: encoder().span_call(added(), False, None),
     "huggingface_call()": huggingface_call,
-    "text_decode_call()": text_decode,
 }
 """Makes the functions that other functions return."""
 SPECIAL = ("__call__", "__len__", "__set_name__")

@@ -16,6 +16,10 @@ import numpy as np
 import pytest
 
 import pretok
+from bpe import Vocabulary
+from bpe.decoders.steps import SentencePieceDecoding
+from bpe.formats.pretok_steps import dump_steps
+from bpe.formats.spec import TokenizerSpec
 from paths import HELPERS
 from support import need_native
 
@@ -58,10 +62,6 @@ def core() -> Any:
     return _core
 
 
-def decoded(*texts: Any) -> object:
-    return core().text_decode_call(lambda: texts, [], print)([0], "replace", False)
-
-
 def characters(tokens: bytes = b"abab", ids: Any = None, **changes: Any) -> object:
     """Make a tokenizer of text, with these tokens and with `changes` of its fields."""
     fields = {
@@ -72,6 +72,12 @@ def characters(tokens: bytes = b"abab", ids: Any = None, **changes: Any) -> obje
     ids = np.array([0, 1, 2], U32) if ids is None else ids
     spec = core().Spec(tokens, np.array([1, 1, 2], U32), ids, fields)
     return core().Tokenizer(spec, None)
+
+
+def of_sentencepiece(**changes: Any) -> object:
+    """Like `characters`, with SentencePieceDecoding."""
+    tokenizer = TokenizerSpec(Vocabulary([b"a"]), None, decoder=SentencePieceDecoding())
+    return characters(steps=dump_steps(tokenizer), **changes)
 
 
 def rows(**changes: Any) -> object:
@@ -90,11 +96,9 @@ def rows(**changes: Any) -> object:
 
 
 REFUSED: dict[str, Callable[[], object]] = {
-    "lengths beyond the bytes": lambda: decoded(b"a", [1 << 30], [0], None, 0, 0, False),
-    "fewer lengths than ids": lambda: decoded(b"a", [1], [0, 1], None, 0, 0, False),
-    "ids that descend": lambda: decoded(b"ab", [1, 1], [1, 0], None, 0, 0, False),
-    "a huge id": lambda: decoded(b"a", [1], [1 << 31], None, 0, 0, False),
-    "texts of another type": lambda: decoded("a"),
+    "invisible ids without SentencePiece": lambda: characters(invisible=[0]),
+    "a huge invisible id": lambda: of_sentencepiece(invisible=[1 << 31]),
+    "invisible ids of another type": lambda: of_sentencepiece(invisible="a"),
     "an unknown field": lambda: characters(fallback=[0] * 300),
     "more mergeable tokens than all": lambda: characters(mergeable=4),
     "a score for each of four tokens": lambda: characters(scores=np.zeros(4, np.float32)),

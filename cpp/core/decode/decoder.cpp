@@ -1,91 +1,184 @@
 #include "core/decode/decoder.hpp"
 
+#include "core/normalize/growth.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "core/unicode/whole_utf8.hpp"
 
-#include <string_view>
+#include <memory>
+#include <utility>
 
 namespace pretok {
 namespace {
 
-std::string_view view_of(TokenView token) {
-  return {reinterpret_cast<const char *>(token.bytes), token.size};
+// The steps at the start of a chain that change each token independently of the others.
+std::size_t count_by_token(const std::vector<DecoderRule> &rules) {
+  std::size_t count = 0;
+  while (count < rules.size() &&
+         (rules[count].step.is("Replace") || rules[count].step.is("Strip")))
+    ++count;
+  return count;
+}
+
+// Returns whether the steps do no more than to change each token by itself, decode bytes, join
+// the texts and strip spaces. Changing all tokens takes time and memory in proportion to the
+// limits. Published decoders change tokens in one step, and do not grow them.
+bool can_join(const std::vector<DecoderRule> &rules) {
+  constexpr std::size_t MAX_STEPS = 8;
+  constexpr std::uint64_t MAX_TOKEN_GROWTH = 4;
+  std::size_t at = count_by_token(rules);
+  if (at > MAX_STEPS)
+    return false;
+  std::vector<DecoderStep> steps;
+  for (std::size_t i = 0; i < at; ++i) {
+    if (rules[i].replacer)
+      return false;
+    steps.push_back(rules[i].step);
+  }
+  Growth growth;
+  if (!add_growth(steps, "token", growth).empty() || growth.bytes() > MAX_TOKEN_GROWTH)
+    return false;
+  const auto is = [&](std::size_t index, std::string_view name) {
+    return index < rules.size() && rules[index].step.is(name);
+  };
+  if (is(at, "ByteLevel"))
+    return at + 1 == rules.size();
+  at += is(at, "ByteFallback") ? 1 : 0;
+  if (!is(at, "Fuse"))
+    return at == rules.size();
+  return at + 1 == rules.size() ||
+         (at + 2 == rules.size() && is(at + 1, "Strip") && rules[at + 1].step.text == " ");
 }
 
 } // namespace
 
-DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special)
-    : decoder_(&decoder), skip_special_(skip_special) {
-  if (decoder.chain_)
-    flows_.emplace(decoder.chain_->rules(), false);
-  else if (decoder.texts_)
-    start_.emplace(decoder.texts_->decoding());
+Decoder::Decoder(DecoderParts &&parts)
+    : is_sentencepiece_(parts.is_sentencepiece), rules_(parts.steps.begin(), parts.steps.end()),
+      can_join_(pretok::can_join(rules_)) {
+  own_.texts = TokenTexts(parts.texts.empty() ? parts.tokens : parts.texts);
+  if (!parts.texts.empty())
+    tokens_ = TokenTexts(parts.tokens);
+  own_.flags = std::move(parts.flags);
+  own_.start = parts.strips_space ? 1 : 0;
+  own_.only_spaced = true;
+  own_.strips_again = parts.strips_spaces;
+}
+
+const JoinRules *Decoder::join_rules() const {
+  if (rules_.empty())
+    return &own_;
+  if (!can_join_)
+    return nullptr;
+  return &changed_.get([&] { return std::make_unique<const JoinRules>(changed_texts()); });
+}
+
+JoinRules Decoder::changed_texts() const {
+  const std::size_t by_token = count_by_token(rules_);
+  bool decodes_bytes = false;
+  bool decodes_fallback = false;
+  JoinRules result;
+  for (std::size_t i = by_token; i < rules_.size(); ++i) {
+    const DecoderStep &step = rules_[i].step;
+    decodes_bytes = decodes_bytes || step.is("ByteLevel");
+    decodes_fallback = decodes_fallback || step.is("ByteFallback");
+    if (step.is("Strip")) {
+      result.start = step.start;
+      result.stop = step.stop;
+    }
+  }
+  std::vector<std::string> changed(own_.texts.size());
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t id = 0; id < changed.size(); ++id) {
+    std::string &text = changed[id];
+    text = own_.texts.view(id);
+    for (std::size_t i = 0; i < by_token; ++i)
+      text = rules_[i].step.type->change(rules_[i], TokenPlace::FIRST, text);
+    bytes.clear();
+    if (decodes_bytes && append_bytes(text, bytes))
+      text.assign(bytes.begin(), bytes.end());
+    if (const auto byte = decodes_fallback ? byte_of_token(text) : std::nullopt)
+      text = *byte;
+  }
+  result.texts = TokenTexts({changed.begin(), changed.end()});
+  result.flags = own_.flags;
+  return result;
+}
+
+std::string Decoder::decode(const std::uint32_t *ids, std::size_t count, bool skip_special,
+                            bool keeps_invalid) const {
+  DecodeStream stream(*this, skip_special, keeps_invalid);
+  std::string text;
+  stream.feed(ids, count, text);
+  stream.finish(text);
+  return text;
+}
+
+DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid)
+    : decoder_(&decoder), skip_special_(skip_special),
+      invalid_(keeps_invalid               ? Invalid::KEEP
+               : decoder.is_sentencepiece_ ? Invalid::MARK_PER_BYTE
+                                           : Invalid::ONE_MARK),
+      at_start_(decoder.own_.start != 0) {
+  if (!decoder.rules_.empty())
+    flows_.emplace(decoder.rules_, keeps_invalid);
 }
 
 void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string &text) {
-  if (flows_)
-    return decoder_->chain_->feed(ids, count, skip_special_, *flows_, text);
+  const TokenTexts &texts = decoder_->own_.texts;
   std::string bytes;
-  if (!start_)
-    bytes = held_.view();
   for (std::size_t i = 0; i < count; ++i) {
-    if (skip_special_ && decoder_->is_special(ids[i]))
+    if (skip_special_ && decoder_->has(ids[i], IdFlag::SKIPPED))
       continue;
-    if (start_)
-      add(decoder_->texts_->token(ids[i]), text);
+    if (flows_)
+      flows_->feed(texts.view(ids[i]), text);
+    else if (decoder_->is_sentencepiece_)
+      add_piece(ids[i], text);
     else
-      bytes += view_of(decoder_->vocabulary_->token(ids[i]));
+      bytes += texts.view(ids[i]);
   }
-  if (start_)
-    return;
-  bytes.erase(0, append_whole_utf8(bytes, Invalid::ONE_MARK, text));
-  held_.clear();
-  held_.append(bytes);
+  add_bytes(bytes, text);
 }
 
 void DecodeStream::finish(std::string &text) {
   if (flows_)
     flows_->finish(text);
-  else if (start_)
-    finish_run(text);
-  else if (!held_.view().empty())
-    append_replacements(1, text);
+  else
+    finish_bytes(text);
 }
 
-// Appends the text of a token, or holds it back, if it may be a part of a character.
-void DecodeStream::add(const TextTokens::Token &token, std::string &text) {
-  if (token.kind != TextTokens::Kind::FALLBACK) {
-    finish_run(text);
-    return append(token.kind, token.text, text);
+void DecodeStream::add_piece(std::uint32_t id, std::string &text) {
+  std::string_view more = decoder_->own_.texts.view(id);
+  if (decoder_->is_fallback(id)) {
+    at_start_ = false;
+    return add_bytes(more, text);
   }
-  held_.append(view_of(token.text));
-  if (!decoder_->texts_->decoding().is_sentencepiece)
+  finish_bytes(text);
+  if (at_start_ && !more.empty()) {
+    at_start_ = false;
+    if (decoder_->has(id, IdFlag::SPACED)) {
+      more.remove_prefix(1);
+      at_start_ = more.empty() && decoder_->own_.strips_again;
+    }
+  }
+  text += more;
+}
+
+void DecodeStream::add_bytes(std::string_view more, std::string &text) {
+  if (more.empty())
     return;
-  start_->strip(token.kind, token.text); // from here on, strip() removes no spaces
   std::string bytes(held_.view());
-  bytes.erase(0, append_whole_utf8(bytes, Invalid::MARK_PER_BYTE, text));
+  bytes += more;
+  bytes.erase(0, append_whole_utf8(bytes, invalid_, text));
   held_.clear();
   held_.append(bytes);
 }
 
-// Appends the text of a run of fallback tokens. If it is not UTF-8, appends one U+FFFD per
-// byte. For SentencePiece, the run is empty or an incomplete sequence, because add() has
-// decoded all other bytes.
-void DecodeStream::finish_run(std::string &text) {
-  const HeldText run = held_;
+void DecodeStream::finish_bytes(std::string &text) {
+  const std::string_view rest = held_.view();
+  if (invalid_ == Invalid::KEEP)
+    text += rest;
+  else if (!rest.empty())
+    append_replacements(invalid_ == Invalid::MARK_PER_BYTE ? rest.size() : 1, text);
   held_.clear();
-  std::string marks;
-  if (decoder_->texts_->decoding().is_sentencepiece || !is_utf8(run.view()))
-    append_replacements(run.view().size(), marks);
-  const std::string_view all = marks.empty() ? run.view() : marks;
-  append(TextTokens::Kind::FALLBACK,
-         {reinterpret_cast<const std::uint8_t *>(all.data()),
-          static_cast<std::uint32_t>(all.size())},
-         text);
-}
-
-// Appends `more`, the text of a token, without the spaces that are stripped.
-void DecodeStream::append(TextTokens::Kind kind, TokenView more, std::string &text) {
-  text += view_of(start_->strip(kind, more));
 }
 
 } // namespace pretok

@@ -1,104 +1,117 @@
 // Ids to text: the way back from Tokenizer.
 //
 //   - Byte-level models join the bytes of tokens.
-//   - Models that merge characters join the texts of tokens (text_tokens.hpp).
-//   - Some files of tokenizers list decoders, which change the texts of tokens one after the
-//     other (decoder_chain.hpp).
+//   - SentencePieceDecoding decodes as SentencePiece does.
+//   - Most files of tokenizers list decoders, which change the texts of tokens one after the
+//     other (decoder_step.hpp).
+//
+// Most ids need no more than to join one text per token (joined_texts.hpp). A DecodeStream
+// decodes all ids, but in more time.
 #pragma once
 
-#include "core/bpe/vocabulary.hpp"
-#include "core/decode/decoder_chain.hpp"
+#include "core/base/made_at_first_use.hpp"
+#include "core/bpe/token_view.hpp"
+#include "core/decode/decoder_flow.hpp"
 #include "core/decode/held_text.hpp"
-#include "core/decode/text_tokens.hpp"
+#include "core/decode/joined_texts.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace pretok {
 
+// SentencePiece's way to decode. bpe.decoders.steps.SentencePieceDecoding explains the members.
+struct SentencePieceDecoding {
+  bool strips_space = false;
+  bool strips_spaces = false;
+  std::string unknown_surface;
+  std::vector<std::uint32_t> invisible; // ids; not set in a file
+};
+
+// The parts of a Decoder. All vectors but `steps` are by id.
+struct DecoderParts {
+  std::vector<std::uint8_t> flags; // those of IdFlag
+  std::vector<std::string_view> tokens;
+  // What each token decodes to by itself, before `steps` change it. If empty, `tokens`.
+  std::vector<std::string_view> texts;
+  std::vector<DecoderStep> steps; // empty: the texts are joined
+  // For SentencePiece, which has no steps. JoinRules explains the members.
+  bool is_sentencepiece = false;
+  bool strips_space = false;
+  bool strips_spaces = false;
+};
+
 // Threads may share a Decoder.
 class Decoder {
 public:
-  // `vocabulary` must outlive the Decoder. `texts` are set if the tokens are text. If `chain`
-  // is set, it decodes in place of both. `special` and `fallback` are by id, and may be shorter
-  // than the vocabulary: whether a token is special, and whether it stands for one byte, such
-  // as <0x0A>. `texts` know their fallback tokens.
-  Decoder(const Vocabulary &vocabulary, std::optional<TextTokens> texts,
-          std::optional<DecoderChain> chain, std::vector<bool> special,
-          std::vector<bool> fallback)
-      : vocabulary_(&vocabulary), texts_(std::move(texts)), chain_(std::move(chain)),
-        special_(std::move(special)), fallback_(std::move(fallback)) {}
+  explicit Decoder(DecoderParts &&parts);
 
   // Returns the bytes of a token. `bytes` of the result is nullptr if no token has this id.
   TokenView token(std::uint32_t id) const {
-    return texts_ ? texts_->token(id).bytes : vocabulary_->token(id);
+    return !has(id, IdFlag::TOKEN) ? TokenView{}
+           : tokens_.size() != 0   ? tokens_[id]
+                                   : own_.texts[id];
   }
-  bool is_special(std::uint32_t id) const { return id < special_.size() && special_[id]; }
-  bool is_fallback(std::uint32_t id) const {
-    return texts_ ? texts_->token(id).kind == TextTokens::Kind::FALLBACK
-                  : id < fallback_.size() && fallback_[id];
-  }
-  // Returns whether the model merges characters.
-  bool has_texts() const { return texts_.has_value(); }
-  const std::optional<DecoderChain> &chain() const { return chain_; }
+  bool is_special(std::uint32_t id) const { return has(id, IdFlag::SPECIAL); }
+  bool is_fallback(std::uint32_t id) const { return has(id, IdFlag::FALLBACK); }
 
-  // Calls emit(text) with the text of each id that is not skipped, in order. There must be no
-  // chain, and each id must have a token. Strips the spaces at the start of the first texts, if
-  // the model asks for it. Keeps invalid UTF-8.
-  template <typename Emit>
-  void for_texts(const std::uint32_t *ids, std::size_t count, bool skip_special,
-                 Emit emit) const {
-    const auto is_skipped = [&](std::uint32_t id) { return skip_special && is_special(id); };
-    if (!texts_) {
-      for (std::size_t i = 0; i < count; ++i)
-        if (!is_skipped(ids[i]))
-          emit(vocabulary_->token(ids[i]));
-      return;
-    }
-    StartStripper start(texts_->decoding());
-    for (std::size_t i = 0; i < count; ++i)
-      if (!is_skipped(ids[i])) {
-        const TextTokens::Token &token = texts_->token(ids[i]);
-        emit(start.strip(token.kind, token.text));
-      }
-  }
+  // Returns the rules to join texts; nullptr if only a DecodeStream can decode.
+  const JoinRules *join_rules() const;
+  // Returns whether the texts to join are the bytes of tokens. They need not be UTF-8.
+  bool joins_bytes() const { return rules_.empty() && !is_sentencepiece_; }
+
+  // Returns the text of the ids, each of which must have a token. If `keeps_invalid`, invalid
+  // UTF-8 is kept; if not, it becomes U+FFFD.
+  std::string decode(const std::uint32_t *ids, std::size_t count, bool skip_special,
+                     bool keeps_invalid) const;
 
 private:
   friend class DecodeStream;
 
-  const Vocabulary *vocabulary_;
-  std::optional<TextTokens> texts_;
-  std::optional<DecoderChain> chain_;
-  std::vector<bool> special_;
-  std::vector<bool> fallback_;
+  bool has(std::uint32_t id, std::uint8_t flag) const {
+    return id < own_.flags.size() && (own_.flags[id] & flag) != 0;
+  }
+  JoinRules changed_texts() const;
+
+  TokenTexts tokens_; // empty if own_.texts are the tokens
+  JoinRules own_;     // the texts before the steps
+  bool is_sentencepiece_;
+  std::vector<DecoderRule> rules_;
+  bool can_join_;
+  MadeAtFirstUse<JoinRules> changed_; // only if there are steps
 };
 
 // Decodes a stream of ids to UTF-8. A copy takes constant time; after this, only the copy or
 // the original may be used.
 class DecodeStream {
 public:
-  DecodeStream(const Decoder &decoder, bool skip_special);
+  // Decoder::decode explains `keeps_invalid`.
+  DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid = false);
 
   // Appends the text that the ids complete. Each id must have a token.
   void feed(const std::uint32_t *ids, std::size_t count, std::string &text);
   // Appends the text that is held back. An incomplete sequence of UTF-8 becomes one U+FFFD, or
-  // one per byte if the tokens are text.
+  // one per byte for SentencePiece.
   void finish(std::string &text);
 
 private:
-  void add(const TextTokens::Token &token, std::string &text);
-  void finish_run(std::string &text);
-  void append(TextTokens::Kind kind, TokenView more, std::string &text);
+  // For SentencePiece: appends the text of the token.
+  void add_piece(std::uint32_t id, std::string &text);
+  // Appends `more`, bytes that need not be UTF-8, but for an incomplete character at the end.
+  void add_bytes(std::string_view more, std::string &text);
+  // Appends the incomplete character that is held back.
+  void finish_bytes(std::string &text);
 
   const Decoder *decoder_;
   bool skip_special_;
-  HeldText held_;                      // an incomplete sequence, or a run of fallback bytes
-  std::optional<StartStripper> start_; // set if the tokens are text
-  std::optional<DecoderFlows> flows_;  // set if the model has a DecoderChain
+  Invalid invalid_;
+  bool at_start_;                     // whether the next token may lose its space
+  HeldText held_;                     // an incomplete character
+  std::optional<DecoderFlows> flows_; // set if there are steps
 };
 
 } // namespace pretok

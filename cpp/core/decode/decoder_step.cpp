@@ -67,24 +67,6 @@ std::size_t trailing(std::string_view token, std::string_view character, std::si
   return size;
 }
 
-// Returns the byte of a token such as <0x0A>. The library also takes <0x0a> and <0x+A>.
-std::optional<char> byte_of_token(std::string_view token) {
-  if (token.size() != 6 || token.substr(0, 3) != "<0x" || token[5] != '>')
-    return std::nullopt;
-  const bool has_sign = token[3] == '+';
-  unsigned value = 0;
-  for (const char digit : token.substr(has_sign ? 4 : 3, has_sign ? 1 : 2)) {
-    const char lower = static_cast<char>(digit | 0x20);
-    if (digit >= '0' && digit <= '9')
-      value = value * 16 + static_cast<unsigned>(digit - '0');
-    else if (lower >= 'a' && lower <= 'f')
-      value = value * 16 + static_cast<unsigned>(lower - 'a' + 10);
-    else
-      return std::nullopt;
-  }
-  return static_cast<char>(value);
-}
-
 // Strips the ends of one token that comes in parts.
 class StripPartsFlow final : public Cloned<StripPartsFlow> {
 public:
@@ -331,6 +313,23 @@ constexpr DecoderType DECODERS[] = {
 };
 
 } // namespace
+
+std::optional<char> byte_of_token(std::string_view token) {
+  if (token.size() != 6 || token.substr(0, 3) != "<0x" || token[5] != '>')
+    return std::nullopt;
+  const bool has_sign = token[3] == '+';
+  unsigned value = 0;
+  for (const char digit : token.substr(has_sign ? 4 : 3, has_sign ? 1 : 2)) {
+    const char lower = static_cast<char>(digit | 0x20);
+    if (digit >= '0' && digit <= '9')
+      value = value * 16 + static_cast<unsigned>(digit - '0');
+    else if (lower >= 'a' && lower <= 'f')
+      value = value * 16 + static_cast<unsigned>(lower - 'a' + 10);
+    else
+      return std::nullopt;
+  }
+  return static_cast<char>(value);
+}
 
 // The last two types are only in .pretok files: a tokenizer.json has null for Spaces.
 const StepTypes<DecoderStep> DECODER_TYPES = {DECODERS, std::size(DECODERS),

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -54,6 +55,10 @@ struct DecoderType {
 };
 
 extern const StepTypes<DecoderStep> DECODER_TYPES;
+
+// Returns the byte of a token such as <0x0A>. Hugging Face's tokenizers also takes <0x0a> and
+// <0x+A>.
+std::optional<char> byte_of_token(std::string_view token);
 
 inline bool DecoderStep::is(std::string_view name) const {
   return type != nullptr && type->name == name;

@@ -59,7 +59,7 @@ struct TokenizerParts {
   std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT; // step 4, in bytes
   std::unique_ptr<const Vocabulary> vocabulary;         // step 5
   Template ids_around;                                  // step 6
-  Decoder decoder;                                      // refers to `vocabulary`
+  std::unique_ptr<const Decoder> decoder;               // nullptr: the caller decodes
   std::size_t id_limit = 0;                             // the largest id plus one
   // For each byte, whether the vocabulary has no token of this byte. False for all bytes if the
   // tokens are text.
@@ -144,7 +144,7 @@ public:
   const Encoder &encoder() const { return encoder_; }
   CachePool &caches() const { return encoder_.caches(); }
   const Vocabulary &vocabulary() const { return *parts_.vocabulary; }
-  const Decoder &decoder() const { return parts_.decoder; }
+  const Decoder &decoder() const { return *parts_.decoder; }
   Normalizer normalizer() const { return normalizer_; }
   const Template &ids_around() const { return parts_.ids_around; }
   const std::vector<AddedToken> &added() const { return parts_.added; }
