@@ -2,6 +2,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/unicode/byte_level.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/gguf.hpp"
 #include "formats/load_error.hpp"
 #include "formats/pretok_file.hpp"

@@ -183,18 +183,21 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     assert isinstance(vocabulary, TextVocabulary)
     decoding = None
     if isinstance(decoder, SentencePieceDecoding):
-        decoding = int(decoder.strips_space), decoder.strips_spaces, decoder.unknown_surface
+        flags = decoder.strips_space, decoder.strips_spaces
+        decoding = (*flags, decoder.invisible, decoder.unknown_surface)
     options, unknown = vocabulary.options, vocabulary.unknown_id
     return None if unknown < 0 else unknown, options.fuses_unknown, options.has_fallback, decoding
 
 
 def _text_of_cpp(fields: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Return the fields of a CharacterSpec or TextSpec that `_text_options` returns too."""
-    text, characters = fields["text"], fields["characters"]
+    """Return what `_text_options` returns, from the fields of C++."""
+    text, decoding = fields["text"], fields["decoding"]
     if text is None:
         return None
-    is_sentencepiece = characters is not None and characters[4]
-    return (*text[:3], characters[5:8] if is_sentencepiece else None)
+    if decoding is not None:
+        *flags, invisible, surface = decoding
+        decoding = (*flags, frozenset(invisible), surface)
+    return (*text[:3], decoding)
 
 
 def read(data: bytes) -> TokenizerSpec:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import unicodedata2
 
+import bpe
 from bpe import UnsupportedError, VocabularyError
 from bpe.decoders import steps as decoders
 from bpe.decoders.chain import ChainDecoder, DecoderChain
@@ -99,6 +100,7 @@ def test_later_steps_grow_what_prepend_writes() -> None:
 
 def test_no_token_grows_more_than_the_bound() -> None:
     random = seeded("growth of decoders")
+    backend = bpe.train(["ab"], vocab_size=256)._pipeline.backend
     for _ in range(20 * max_examples(100)):
         steps = random.choices(DECODERS, k=random.randrange(1, 6))
         bound, problem = growth.find_excess(steps, "token")
@@ -106,7 +108,7 @@ def test_no_token_grows_more_than_the_bound() -> None:
             continue
         chain = DecoderChain(tuple(steps))
         texts = dict(enumerate([*LETTERS, "ÃÃ", "a Ġ", "ab", "<0xE3>"]))
-        decoder = ChainDecoder(chain, partial(dict, texts), ())
+        decoder = ChainDecoder(chain, partial(dict, texts), backend, ())
         for ids in [*([id] for id in texts), random.choices(list(texts), k=5)]:
             whole = sum(size(texts[id]) for id in ids)
             assert size(decoder.decode(ids, "replace", False)) <= bound * whole, (steps, ids)
