@@ -70,8 +70,9 @@ def list_ids(ids: Iterable[int]) -> list[int]:
     except TypeError:
         advice = "; pass [id]" if isinstance(ids, int) else ""
         raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}{advice}") from None
-    is_array = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
-    return ids.tolist() if is_array else list(items)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        return ids.tolist()
+    return list(items)
 
 
 def one_or_several(ids: SupportsIndex | Iterable[int]) -> Iterable[int]:

@@ -107,7 +107,7 @@ class Backend(Protocol):
         """A function that returns the merges, one per row, recovered from ranks if necessary."""
         ...
 
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+    def decode(self, ids: list[int]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""
         ...
 

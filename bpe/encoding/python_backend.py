@@ -209,7 +209,7 @@ class PythonBackend(OneByOne):
         """Raise ValueError: no text has later parts, since `safe_cut` finds no cut."""
         raise ValueError("the Python backend finds no safe cuts; encode the text as a whole")
 
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+    def decode(self, ids: list[int]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""
         tokens = self._token_bytes
         try:

@@ -76,7 +76,7 @@ def characters(tokens: bytes = b"abab", ids: Any = None, **changes: Any) -> obje
 
 def of_sentencepiece(**changes: Any) -> object:
     """Like `characters`, with SentencePieceDecoding."""
-    tokenizer = TokenizerSpec(Vocabulary([b"a"]), None, decoder=SentencePieceDecoding())
+    tokenizer = TokenizerSpec(Vocabulary({0: b"a"}), None, decoder=SentencePieceDecoding())
     return characters(steps=dump_steps(tokenizer), **changes)
 
 
