@@ -71,7 +71,7 @@ def list_ids(ids: Iterable[int]) -> list[int]:
         advice = "; pass [id]" if isinstance(ids, int) else ""
         raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}{advice}") from None
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        return ids.tolist()
+        return [*ids.tolist()]
     return list(items)
 
 
