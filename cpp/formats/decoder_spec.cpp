@@ -41,18 +41,21 @@ private:
   // Sets the tokens and all flags but SPACED.
   void list_tokens() {
     const VocabularyData &data = spec_.vocabulary;
-    const std::vector<std::string_view> texts = texts_of(spec_);
-    texts_.resize(first_step(spec_));
-    parts_.tokens.resize(texts_.size());
-    parts_.flags.resize(texts_.size());
-    for (std::size_t i = 0; i < listed_; ++i) {
+    parts_.tokens.resize(first_step(spec_));
+    parts_.flags.resize(parts_.tokens.size());
+    if (spec_.decoder || spec_.decoding)
+      texts_.resize(parts_.tokens.size());
+    const auto *at = reinterpret_cast<const char *>(data.bytes.data());
+    for (std::size_t i = 0; i < listed_; at += data.lengths[i++]) {
       const std::uint32_t id = data.ids[i];
-      texts_[id] = texts[i];
-      parts_.tokens[id] = texts[i];
+      const std::string_view text(at, data.lengths[i]);
+      if (!texts_.empty())
+        texts_[id] = text;
+      parts_.tokens[id] = text;
       parts_.flags[id] |= IdFlag::TOKEN;
       const bool may_be_fallback =
           spec_.characters || (spec_.text && spec_.text->has_fallback && i < data.mergeable);
-      if (const auto byte = may_be_fallback ? fallback_byte(texts[i]) : std::nullopt) {
+      if (const auto byte = may_be_fallback ? fallback_byte(text) : std::nullopt) {
         parts_.tokens[id] = own({static_cast<char>(*byte)});
         parts_.flags[id] |= IdFlag::FALLBACK;
       }
@@ -129,10 +132,11 @@ private:
   const TokenizerSpec &spec_;
   const std::size_t listed_;
   const NormalizerChain *normalizer_;
-  std::optional<NormalizerChain> nfc_;  // only if spec.nfc
-  const bool is_text_;                  // whether tokens are text
-  std::vector<std::string_view> texts_; // by id: the tokens that the model lists
-  std::deque<std::string> owned_;       // texts that parts_ views
+  std::optional<NormalizerChain> nfc_; // only if spec.nfc
+  const bool is_text_;                 // whether tokens are text
+  // By id: the tokens that the model lists, if decoders change them.
+  std::vector<std::string_view> texts_;
+  std::deque<std::string> owned_; // texts that parts_ views
   DecoderParts parts_;
 };
 

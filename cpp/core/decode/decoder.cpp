@@ -89,7 +89,7 @@ JoinRules Decoder::changed_texts() const {
   std::vector<std::uint8_t> bytes;
   for (std::size_t id = 0; id < changed.size(); ++id) {
     std::string &text = changed[id];
-    text = own_.texts.view(id);
+    text = own_.texts.text(id);
     for (std::size_t i = 0; i < by_token; ++i)
       text = rules_[i].step.type->change(rules_[i], TokenPlace::FIRST, text);
     bytes.clear();
@@ -129,11 +129,11 @@ void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string
     if (skip_special_ && decoder_->has(ids[i], IdFlag::SKIPPED))
       continue;
     if (flows_)
-      flows_->feed(texts.view(ids[i]), text);
+      flows_->feed(texts.text(ids[i]), text);
     else if (decoder_->is_sentencepiece_)
       add_piece(ids[i], text);
     else
-      bytes += texts.view(ids[i]);
+      bytes += texts.text(ids[i]);
   }
   add_bytes(bytes, text);
 }
@@ -146,7 +146,7 @@ void DecodeStream::finish(std::string &text) {
 }
 
 void DecodeStream::add_piece(std::uint32_t id, std::string &text) {
-  std::string_view more = decoder_->own_.texts.view(id);
+  std::string_view more = decoder_->own_.texts.text(id);
   if (decoder_->is_fallback(id)) {
     at_start_ = false;
     return add_bytes(more, text);

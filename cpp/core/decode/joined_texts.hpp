@@ -60,34 +60,34 @@ public:
       grow(count * BYTES_PER_TOKEN, 0);
     // Copy the members to locals. The compiler would reload a member after each store of a
     // byte, since the byte may be part of the member.
-    const TokenTexts &texts = rules_.texts;
-    const std::uint8_t *const flags = rules_.flags.data();
-    const std::size_t limit = texts.size();
+    const TokenTexts::View texts = rules_.texts.view();
     const bool skips = skip_special_;
-    std::uint8_t *to = bytes_;
-    const std::uint8_t *end = bytes_ + capacity_;
+    std::uint8_t *begin = bytes_;
+    std::uint8_t *to = begin;
+    const std::uint8_t *end = begin + capacity_;
     std::uint64_t first = NO_ID;
     for (std::size_t i = 0; i < count; ++i) {
       const auto id = static_cast<std::uint64_t>(id_at(i));
-      if (id >= limit)
+      if (id >= texts.size)
         return false;
       const TokenView text = texts[static_cast<std::size_t>(id)];
-      if (skips && (flags[id] & IdFlag::SKIPPED) != 0)
+      if (skips && has(id, IdFlag::SKIPPED))
         continue;
       if (text.size == 0) {
         // An empty text ends a run of fallback bytes (tokens such as <0x0A>). If the run ends
         // within a character, bytes after the empty text must not complete this character.
-        if ((flags[id] & IdFlag::TOKEN) == 0 || !ends_character(bytes_, to))
+        if (!has(id, IdFlag::TOKEN) || !ends_character(begin, to))
           return false;
         continue;
       }
-      if (to == bytes_)
+      if (to == begin)
         first = id;
       if (static_cast<std::size_t>(end - to) < text.size + TokenTexts::PADDING) {
-        const auto size = static_cast<std::size_t>(to - bytes_);
+        const auto size = static_cast<std::size_t>(to - begin);
         grow(size + text.size + TokenTexts::PADDING, size);
-        to = bytes_ + size;
-        end = bytes_ + capacity_;
+        begin = bytes_;
+        to = begin + size;
+        end = begin + capacity_;
       }
       // First copy PADDING bytes, even of a shorter text: a copy of constant size is fast, and
       // nearly all texts have no more bytes.
@@ -97,7 +97,7 @@ public:
                     text.size - TokenTexts::PADDING);
       to += text.size;
     }
-    return strip(bytes_, to, first);
+    return strip(begin, to, first);
   }
 
   // The joined text. It is UTF-8 if each run of fallback bytes is.
@@ -108,12 +108,16 @@ private:
   // The room to reserve for each token: a little more than the average size.
   static constexpr std::size_t BYTES_PER_TOKEN = 5;
 
+  bool has(std::uint64_t id, std::uint8_t flag) const {
+    return (rules_.flags[static_cast<std::size_t>(id)] & flag) != 0;
+  }
+
   // Sets data() and size() to [first, last) without the spaces to strip. `id` is that of the
   // first text.
   bool strip(const std::uint8_t *first, const std::uint8_t *last, std::uint64_t id) {
     std::size_t start = rules_.start;
     if (rules_.only_spaced && first != last && *first == ' ' && start != 0) {
-      if ((rules_.flags[static_cast<std::size_t>(id)] & IdFlag::SPACED) == 0)
+      if (!has(id, IdFlag::SPACED))
         start = 0;
       else if (rules_.strips_again && rules_.texts[static_cast<std::size_t>(id)].size == 1)
         return false;

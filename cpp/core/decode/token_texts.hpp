@@ -13,6 +13,17 @@ namespace pretok {
 
 class TokenTexts {
 public:
+  // A view of all texts.
+  struct View {
+    TokenView operator[](std::size_t id) const {
+      return {bytes + starts[id], starts[id + 1] - starts[id]};
+    }
+
+    const std::uint32_t *starts; // text `id` is bytes[starts[id]..starts[id + 1])
+    const std::uint8_t *bytes;
+    std::size_t size; // the number of ids
+  };
+
   // The number of unused bytes after the last text. With them, code may read PADDING bytes from
   // the start of any text.
   static constexpr std::size_t PADDING = 16;
@@ -37,17 +48,16 @@ public:
 
   // Returns the number of ids.
   std::size_t size() const { return starts_.empty() ? 0 : starts_.size() - 1; }
+  View view() const { return {starts_.data(), bytes_.data(), size()}; }
   // `id` must be less than size().
-  TokenView operator[](std::size_t id) const {
-    return {bytes_.data() + starts_[id], starts_[id + 1] - starts_[id]};
-  }
-  std::string_view view(std::size_t id) const {
-    const TokenView text = (*this)[id];
-    return {reinterpret_cast<const char *>(text.bytes), text.size};
+  TokenView operator[](std::size_t id) const { return view()[id]; }
+  std::string_view text(std::size_t id) const {
+    const TokenView token = (*this)[id];
+    return {reinterpret_cast<const char *>(token.bytes), token.size};
   }
 
 private:
-  std::vector<std::uint32_t> starts_; // text `id` is bytes_[starts_[id]..starts_[id + 1])
+  std::vector<std::uint32_t> starts_;
   std::vector<std::uint8_t> bytes_;
 };
 
