@@ -103,6 +103,9 @@ std::vector<std::string_view> texts_of(const TokenizerSpec &spec) {
 ScoredPieces scored_pieces(const TokenizerSpec &spec) {
   ScoredPieces pieces;
   const std::vector<std::string_view> texts = texts_of(spec);
+  pieces.texts.reserve(spec.scores.size());
+  pieces.ids.reserve(spec.scores.size());
+  pieces.scores.reserve(spec.scores.size());
   for (std::size_t i = 0; i < spec.scores.size(); ++i)
     if (!std::isnan(spec.scores[i])) {
       pieces.texts.push_back(texts[i]);

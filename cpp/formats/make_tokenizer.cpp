@@ -263,7 +263,7 @@ private:
     // because two pieces have equal scores.
     const bool uses_scores =
         !spec_.scores.empty() && (for_short_texts || find_piece_merges(scored, model.merges));
-    if (uses_scores) // for allows_cuts, each piece is the result of a merge
+    if (uses_scores && !for_short_texts) // for allows_cuts, each piece is the result of a merge
       for (const std::uint32_t id : scored.ids)
         model.merges.push_back({id, id, id});
     const bool splits_at_marks = spec_.characters && spec_.characters->splits_at_marks;

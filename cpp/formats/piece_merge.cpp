@@ -49,13 +49,19 @@ PieceTable::PieceTable(std::vector<std::string_view> tokens, std::vector<std::ui
       longest_(longest_of(texts_)) {}
 
 void PieceTable::set_ranks(const ScoredPieces &pieces) {
-  std::transform(pieces.scores.begin(), pieces.scores.end(), ranks_.begin(), rank_of_score);
-  std::vector<std::uint32_t> distinct = ranks_;
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  for (std::uint32_t &rank : ranks_)
-    rank = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), rank) -
-                                      distinct.begin());
+  std::vector<std::uint32_t> keys(pieces.scores.size());
+  std::transform(pieces.scores.begin(), pieces.scores.end(), keys.begin(), rank_of_score);
+  std::vector<std::uint32_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto is_better = [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; };
+  if (!std::is_sorted(order.begin(), order.end(), is_better)) // most files list pieces by score
+    std::sort(order.begin(), order.end(), is_better);
+  std::uint32_t rank = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i != 0 && keys[order[i]] != keys[order[i - 1]])
+      ++rank;
+    ranks_[order[i]] = rank;
+  }
 }
 
 Merged PieceTable::find(std::string_view text) const {
