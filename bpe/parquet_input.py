@@ -22,9 +22,11 @@ ROWS = 1024
 def rows_of_file(
     name: str, field: str, watch: Watch
 ) -> Iterator[tuple[PackedTexts, NDArray[np.bool_]]]:
-    """Yield the texts of the rows of a Parquet file, and whether each is a null.
+    """Yield the texts of each batch of rows of a Parquet file, and whether each text is a null.
 
-    Raises TextFileError if the file is damaged, or if the column `field` has no strings;
+    `watch` is called only for a compressed file, with the bytes that are read.
+
+    Raises TextFileError if the file is damaged, or if it has no column `field` of strings;
     ModuleNotFoundError without pyarrow.
     """
     pyarrow = optional_package("pyarrow", f"{name}: reading Parquet")
@@ -47,8 +49,8 @@ def rows_of_file(
                 is_null = column.is_null().to_numpy(zero_copy_only=False)
                 yield packed(column.fill_null("")), is_null
     except (pyarrow.ArrowException, OSError) as error:
-        # pyarrow raises an OSError without errno for a damaged file. With errno it is an error of
-        # the system.
+        # pyarrow raises an OSError without errno for a damaged file. An OSError with errno is an
+        # error of the system.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise TextFileError(f"{name}: truncated or damaged ({error}); get the file again") from None

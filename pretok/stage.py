@@ -23,8 +23,8 @@ class Stage:
     matches produces a part, and the search goes on at the end of the part. Text that no rule
     matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
     or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
-    the published regex. `huggingface` is the pre_tokenizer of a tokenizer.json that does the same,
-    as JSON text. It is "" if a Split by `pattern` does.
+    the published regex. `huggingface` is the equivalent pre_tokenizer of a tokenizer.json, as JSON
+    text. It is "" if a Split by `pattern` is equivalent to the stage.
 
     Raises DefinitionError for an unknown behavior, for items that are not rules, and for rules that
     cannot share a stage: no rules or too many, two Groups rules, Spaces rules with different sets,
@@ -81,8 +81,8 @@ class Stage:
 class Stages(Protocol):
     """An item of the `stages` of a Preset: a Stage, or a block that consists of stages.
 
-    An item whose attribute `changes_text` is true must come last, because stages only split: a
-    later stage would still split the unchanged text.
+    An item whose attribute `changes_text` is true must come last. Stages only split, so a later
+    stage would get the text without the changes.
     """
 
     def stages(self) -> tuple[Stage, ...]:
@@ -131,5 +131,5 @@ def _check_look_ahead(rules: Iterable[Rule]) -> None:
         raise DefinitionError(
             f"the rules look {total:,} code points ahead in total; expected {MAX_LOOK_AHEAD:,} at "
             f"most. The largest look-ahead is that of a {kind}, {largest:,}: give Literal and "
-            "Contraction fewer or shorter texts, or lower at_least"
+            "Contraction fewer or shorter texts, or lower at_least of Run and Spaces"
         )

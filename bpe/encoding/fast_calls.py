@@ -10,10 +10,11 @@ from bpe.encoding.foreign_arguments import Advice, Method, explained, explainer
 def fast_call(
     advice: Advice, attribute: str = "", positional: int = 0, **defaults: object
 ) -> Callable[[Method], Method]:
-    """Return a decorator for a method whose parameters are self, `first`, `defaults` and others.
+    """Return a decorator for a method with the parameters self, `first`, and more.
 
     `first` is any first argument, such as a text. `defaults` has the default values of the
-    parameters after it. Callers may pass the first `positional` parameters after self by position.
+    parameters after it. The first `positional` parameters, without self, may be passed by position.
+    The method may have further parameters.
 
     A call that passes only `first` and parameters of `defaults` runs self.<attribute>(first,
     *values) instead of the method; `values` has a value for each parameter of `defaults`. So the
@@ -21,8 +22,9 @@ def fast_call(
     all calls without an `attribute`. If the class names the attribute in __slots__, the calls are
     faster, since C++ reads a slot without a look-up in a dict.
 
-    The error for an argument that the method lacks gets `advice`; this costs nothing in other
-    calls. If the native backend was not built, the decorator adds only the advice.
+    If a caller passes an argument that the method lacks, the error ends with the sentence that
+    `advice` has for the argument. Other calls do not become slower. If the native backend was not
+    built, the decorator adds only the advice.
     """
 
     def decorate(method: Method) -> Method:
@@ -30,6 +32,7 @@ def fast_call(
             from pretok import _core
         except ImportError:
             return explained(advice)(method)
+        # The name and the default value of `first` are not used.
         names = ("", *defaults) if attribute else ()
         values = (None, *defaults.values()) if attribute else ()
         explain = explainer(method, advice)

@@ -60,7 +60,7 @@ def read_padding(value: Value) -> Padding | None:
 
 
 def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
-    """Return the truncation of a tokenizer.json."""
+    """Return `truncation` as a tokenizer.json stores it."""
     if truncation is None:
         return None
     strategy = next(name for name, each in _STRATEGIES.items() if each == truncation.strategy)
@@ -70,7 +70,7 @@ def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
 
 
 def write_padding(padding: Padding | None) -> dict[str, Any] | None:
-    """Return the padding of a tokenizer.json."""
+    """Return `padding` as a tokenizer.json stores it."""
     if padding is None:
         return None
     return {

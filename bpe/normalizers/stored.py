@@ -1,10 +1,12 @@
-"""Read and write normalizers and decoders as .pretok files hold them, by their FIELDS.
+"""Read and write the normalizers and decoders of .pretok files.
 
-A list of steps is their number, and for each step its code and its fields, in the order of FIELDS.
+A step is a normalizer or a decoder. A list of steps begins with the number of steps. The code of
+each step follows, and the fields of the step, in the order of its FIELDS.
+
 A flag is 0 or 1; an optional flag is 0, 1, or 2 for None; a scheme is its index in SCHEMES. A
-pattern is its text, then 0; or its text, 1, and the program of the regex: the Unicode version, the
-number of words, and the words of one stage, whose rules match what the regex matches
-(pretok.machine.program.serialize_stages). A charsmap is its size and its bytes.
+literal pattern is its text, then 0. A regex is its text, 1, and its program: the Unicode version,
+the number of words, and the words of one stage (pretok.machine.program.serialize_stages). The rules
+of this stage match what the regex matches. A charsmap is its size and its bytes.
 
 cpp/formats/pretok_file_steps.cpp is the C++ reader.
 """
@@ -30,7 +32,7 @@ Each step takes some memory, so a small file with many of them could fill the me
 
 
 def dump_list(steps: Sequence[Any], registry: Registry[Any], what: str, more: int = 0) -> bytes:
-    """Return the number of `steps` plus `more`, and the steps.
+    """Return the bytes of the number len(steps) + more, then the bytes of each step.
 
     Raises UnsupportedError for a step that is not in `registry`, or has too large fields.
     """
@@ -53,7 +55,10 @@ def dump_list(steps: Sequence[Any], registry: Registry[Any], what: str, more: in
 def read_list(
     reader: Reader, registry: Registry[Any], count: int, what: str, unit: str
 ) -> tuple[Any, ...]:
-    """Return `count` steps. `what` names them, and `unit` names what they change, in errors."""
+    """Return `count` steps.
+
+    In errors, `what` names the steps, and `unit` names their input: "text" or "token".
+    """
     steps = tuple(_read_step(reader, registry) for _ in range(count))
     if problem := find_excess(steps, unit)[1]:
         raise UnsupportedError(f"the file has {what} that {problem}")
@@ -77,8 +82,8 @@ def _read_step(reader: Reader, registry: Registry[Any]) -> Any:
         raise reader.error(f"has a wrong charsmap: {error}") from None
     if program is not None and program != _program(step):
         raise UnsupportedError(
-            f"the file has another program for the regex {step.pattern[:80]!a} than this version "
-            "of pretok; save the tokenizer again"
+            f"the file has a program for the regex {step.pattern[:80]!a} that differs from the "
+            "program of this version of pretok; save the tokenizer again"
         )
     return step
 

@@ -48,8 +48,8 @@ class Advance(NamedTuple):
     rules. The text from `resume` on is undecided. If `in_gap` is true, the text between the last
     end and `resume` belongs to a gap (text that no rule matches), which may continue.
 
-    More text is decided only after `pending_limit` more code points, or after a code point whose
-    class is not in `pending_mask`.
+    The text from `resume` on stays undecided while fewer than `pending_limit` code points follow
+    it, all with classes in `pending_mask`.
 
     If `rule` is not GAP, a match of this rule starts at `resume` and ends at `restart` or later. To
     find the end, call `advance` with this `rule` and with the text from `restart` on.
@@ -66,7 +66,7 @@ class Advance(NamedTuple):
 
 
 class PythonSplitter(ABC):
-    """The methods of a backend in pure Python that are made of `split`."""
+    """A backend in pure Python: split_bytes and split_batch call `split`."""
 
     @abstractmethod
     def split(self, text: str) -> list[str]:
@@ -128,6 +128,7 @@ class Machine(PythonSplitter):
                     break
                 if end == UNDECIDED:
                     if text.restart <= position:
+                        # `rule` needs its whole match again, so all rules are tried again.
                         rule, restart = GAP, position
                     else:
                         restart = text.restart
@@ -152,6 +153,7 @@ class Machine(PythonSplitter):
 
     def run_length(self, chars: str, mask: int) -> int:
         """Return the length of the longest prefix of `chars` whose classes are all in `mask`."""
+        # The members end with an OUT for the end of the text, so `find` never returns -1.
         return self._classifier.text(chars, partial=False).members[mask].find(OUT)
 
     def _windows(self, chars: str) -> Iterator[tuple[int, str, Advance]]:

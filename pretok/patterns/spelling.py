@@ -1,5 +1,6 @@
-"""Rewrite sets in the form that presets use, and shorten sets for error messages.
+r"""Rewrite sets in the form that presets use, and shorten sets for error messages.
 
+Presets use NEWLINE instead of code_points("\r", "\n"), and SPACE instead of code_points(" ").
 pretok.charsets.sets explains the atoms and masks of a set.
 """
 
@@ -32,17 +33,17 @@ def _spelt(chars: CharSet) -> CharSet:
     """Return `chars` with the atoms SPACE and NEWLINE either in all masks or in none.
 
     The result has the same code points: only U+0020 has the atom SPACE, and only U+000A and U+000D
-    have the atom NEWLINE. NEWLINE stays if only one of these two is in `chars`. A mask with all
-    atoms stays too, because it stands for a range outside ASCII.
+    have the atom NEWLINE. If `chars` has only one of U+000A and U+000D, no mask gains or loses
+    NEWLINE. A mask with all atoms does not change, because it belongs to a range outside ASCII.
     """
-    fixed = _SPACE
+    uniform = _SPACE  # atoms that all masks of the result have, or none
     if chars.mask_at(0x0A) & _NEWLINE == chars.mask_at(0x0D) & _NEWLINE:
-        fixed |= _NEWLINE
-    known = (chars.mask_at(0x20) & _SPACE | chars.mask_at(0x0A) & _NEWLINE) & fixed
+        uniform |= _NEWLINE
+    included = (chars.mask_at(0x20) & _SPACE | chars.mask_at(0x0A) & _NEWLINE) & uniform
     kept: list[tuple[int, int]] = []
     for first, mask in chars.segments:
         if mask != ALL_ATOMS:
-            mask = mask & ~fixed | known
+            mask = mask & ~uniform | included
         if not kept or kept[-1][1] != mask:
             kept.append((first, mask))
     return CharSet(tuple(kept))
@@ -53,6 +54,7 @@ def short_regex(chars: CharSet) -> str:
 
     If `chars` has no regex, return a phrase with the start of the first range of `chars`.
     """
+    # For a set with neither a regex nor a name, `text` contains the segments: "CharSet(...)".
     text = set_regex(chars)
     if "CharSet(" in text:
         first = next(start for start, mask in chars.segments if mask)
