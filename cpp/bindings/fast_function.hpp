@@ -24,7 +24,7 @@ struct Arguments {
 // Makes functions that share a State.
 //
 // ANSWER(state, arguments) answers a call. It returns a new reference, and may throw. If it
-// returns nullptr without an exception, the slow function of the call answers.
+// returns nullptr without an exception, the function `slow` of `make` is called instead.
 template <typename State> class FastFunctions {
 public:
   using Answer = PyObject *(*)(State &, const Arguments &);
@@ -34,7 +34,7 @@ public:
   explicit FastFunctions(std::unique_ptr<State> state, py::object kept = py::none())
       : state_(owning_capsule(std::move(state))), kept_(std::move(kept)) {}
 
-  // Without a slow function, calls that it would answer return None.
+  // Returns a function. If `slow` is None, calls that ANSWER does not answer return None.
   template <Answer ANSWER>
   py::object make(const char *name, const py::handle &slow = py::none()) const {
     // PyMethodDef stores functions of every calling convention as PyCFunction.

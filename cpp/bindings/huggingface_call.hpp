@@ -6,19 +6,21 @@
 
 namespace pretok {
 
-// Adds the function huggingface_call to the module. It returns a Python function of
-// (tok, text, return_offsets_mapping, add_special_tokens), which does the same as
-// ShortCall.call (bpe/compat/huggingface/short_call.py): it returns the BatchEncoding of a
-// text. Without the argument return_offsets_mapping, it returns the ids, as ShortCall.encode
-// does. It returns None if Python code must answer.
+// Adds the function huggingface_call to the module. huggingface_call returns a Python function
+// `answer`:
+//   - answer(tok, text, return_offsets_mapping, add_special_tokens) returns the BatchEncoding
+//     of a text, like ShortCall.call (bpe/compat/huggingface/short_call.py);
+//   - answer(tok, text, add_special_tokens) returns the ids of a text, like ShortCall.encode.
+// `answer` returns None if Python code must answer.
 //
 // The arguments of huggingface_call are:
-//   - key: the attribute of a tokenizers.Tokenizer that holds its State.
-//   - is_plain: a dict with the value True for each class of `tok` that may be answered.
+//   - key: the name of the attribute of a tokenizers.Tokenizer that holds its State
+//     (bpe/compat/huggingface/state.py).
+//   - is_plain: a dict. If its value for the class of `tok` is not True, Python code must
+//     answer.
 //   - batch_encoding, encoding: the classes of the result and of its encoding.
-//   - window: the function that makes the window of an encoding, of the arguments (engine,
-//   text,
-//     treatment, add_special_tokens).
+//   - window: a function with the arguments (engine, text, treatment, add_special_tokens). It
+//     returns the Window of the encoding (bpe/compat/huggingface/windows.py).
 //   - options: a dict with the key "check". While its value is true, Python code must answer.
 void bind_huggingface_call(pybind11::module_ &module);
 

@@ -21,11 +21,11 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // The str has room for shape.code_points code points. read_all_utf8 does not write more, even
-  // if the bytes are not UTF-8: each code point that it writes has exactly one byte that is not
-  // a continuation byte. The largest byte of valid UTF-8 is a lead byte, if any byte is not
-  // ASCII. Lead bytes below 0xC4 begin code points below U+0100; lead bytes below 0xF0, code
-  // points below U+10000.
+  // The str has room for one code point for each byte that is not a continuation byte.
+  // read_all_utf8 does not write more code points, even if the bytes are not UTF-8: each code
+  // point that it writes has exactly one byte that is not a continuation byte. In valid UTF-8
+  // that is not ASCII, the largest byte is a lead byte. Lead bytes below 0xC4 begin code points
+  // below U+0100; lead bytes below 0xF0, code points below U+10000.
   const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
                            : shape.largest < 0xC4 ? 0xFF
                            : shape.largest < 0xF0 ? 0xFFFF
