@@ -134,7 +134,6 @@ LATE = {
     ("bpe.normalizers.charsmap", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),
     ("bpe.encoding.padded", "pretok._core"),
-    ("bpe.decoders.text_decoder", "pretok._core"),
     ("bpe.normalizers.native", "pretok._core"),
     ("bpe.training.corpus", "pretok._core"),
     ("bpe.training.counting", "pretok._core"),
