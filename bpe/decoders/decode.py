@@ -71,7 +71,8 @@ def list_ids(ids: Iterable[int]) -> list[int]:
         advice = "; pass [id]" if isinstance(ids, int) else ""
         raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}{advice}") from None
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        return [*ids.tolist()]
+        listed: list[int] = ids.tolist()
+        return listed
     return list(items)
 
 

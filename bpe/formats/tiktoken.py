@@ -7,6 +7,7 @@ tokens, and does not say how to split text. cpp/formats/tiktoken.hpp is the C++ 
 from __future__ import annotations
 
 from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Mapping
 
 from bpe.errors import VocabularyError
 from bpe.formats.file_spec import vocabulary_of
@@ -67,9 +68,14 @@ def dump(spec: TokenizerSpec) -> bytes:
         raise VocabularyError(
             f"a .tiktoken file cannot hold this vocabulary: {why_not}; save it as .json"
         )
+    return rank_lines({token: id for id, token in spec.vocabulary.token_bytes.items()})
+
+
+def rank_lines(ranks: Mapping[bytes, int]) -> bytes:
+    """Return the lines of a rank file: each token in base64 and its rank, by ascending rank."""
     return b"".join(
-        b"%s %d\n" % (b2a_base64(token, newline=False), id)
-        for id, token in sorted(spec.vocabulary.token_bytes.items())
+        b"%s %d\n" % (b2a_base64(token, newline=False), rank)
+        for token, rank in sorted(ranks.items(), key=lambda item: item[1])
     )
 
 

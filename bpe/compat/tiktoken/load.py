@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
 from bpe.formats.files import read, write_atomically
+from bpe.formats.tiktoken import rank_lines
 from bpe.hub.locate import tiktoken_folder
 from bpe.hub.published import tiktoken_key
 
@@ -73,8 +74,4 @@ def dump_tiktoken_bpe(
     bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str | os.PathLike[str]
 ) -> None:
     """Write the ranks of tokens to a rank file, in ascending order."""
-    lines = [
-        b"%s %d\n" % (b2a_base64(token, newline=False), rank)
-        for token, rank in sorted(bpe_ranks.items(), key=lambda item: item[1])
-    ]
-    write_atomically(tiktoken_bpe_file, b"".join(lines))
+    write_atomically(tiktoken_bpe_file, rank_lines(bpe_ranks))
