@@ -52,14 +52,13 @@ bool can_join(const std::vector<DecoderRule> &rules) {
 } // namespace
 
 Decoder::Decoder(DecoderParts &&parts)
-    : is_sentencepiece_(parts.is_sentencepiece), rules_(parts.steps.begin(), parts.steps.end()),
-      can_join_(pretok::can_join(rules_)) {
+    : rules_(parts.steps.begin(), parts.steps.end()), can_join_(pretok::can_join(rules_)) {
   own_.texts = TokenTexts(parts.texts.empty() ? parts.tokens : parts.texts);
   if (!parts.texts.empty())
     tokens_ = TokenTexts(parts.tokens);
   own_.flags = std::move(parts.flags);
   own_.start = parts.strips_space ? 1 : 0;
-  own_.only_spaced = true;
+  own_.only_spaced = parts.is_sentencepiece;
   own_.strips_again = parts.strips_spaces;
 }
 
@@ -114,9 +113,9 @@ std::string Decoder::decode(const std::uint32_t *ids, std::size_t count, bool sk
 
 DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid)
     : decoder_(&decoder), skip_special_(skip_special),
-      invalid_(keeps_invalid               ? Invalid::KEEP
-               : decoder.is_sentencepiece_ ? Invalid::MARK_PER_BYTE
-                                           : Invalid::ONE_MARK),
+      invalid_(keeps_invalid                ? Invalid::KEEP
+               : decoder.is_sentencepiece() ? Invalid::MARK_PER_BYTE
+                                            : Invalid::ONE_MARK),
       at_start_(decoder.own_.start != 0) {
   if (!decoder.rules_.empty())
     flows_.emplace(decoder.rules_, keeps_invalid);
@@ -130,7 +129,7 @@ void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string
       continue;
     if (flows_)
       flows_->feed(texts.text(ids[i]), text);
-    else if (decoder_->is_sentencepiece_)
+    else if (decoder_->is_sentencepiece())
       add_piece(ids[i], text);
     else
       bytes += texts.text(ids[i]);

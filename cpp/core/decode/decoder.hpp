@@ -36,7 +36,7 @@ struct SentencePieceDecoding {
 struct DecoderParts {
   std::vector<std::uint8_t> flags; // those of IdFlag
   std::vector<std::string_view> tokens;
-  // What each token decodes to by itself, before `steps` change it. If empty, `tokens`.
+  // The text of each token, which `steps` change. If it is empty, the texts are `tokens`.
   std::vector<std::string_view> texts;
   std::vector<DecoderStep> steps; // empty: the texts are joined
   // For SentencePiece, which has no steps. JoinRules explains the members.
@@ -62,7 +62,7 @@ public:
   // Returns the rules to join texts; nullptr if only a DecodeStream can decode.
   const JoinRules *join_rules() const;
   // Returns whether the texts to join are the bytes of tokens. They need not be UTF-8.
-  bool joins_bytes() const { return rules_.empty() && !is_sentencepiece_; }
+  bool joins_bytes() const { return rules_.empty() && !is_sentencepiece(); }
 
   // Returns the text of the ids, each of which must have a token. If `keeps_invalid`, invalid
   // UTF-8 is kept; if not, it becomes U+FFFD.
@@ -75,11 +75,11 @@ private:
   bool has(std::uint32_t id, std::uint8_t flag) const {
     return id < own_.flags.size() && (own_.flags[id] & flag) != 0;
   }
+  bool is_sentencepiece() const { return own_.only_spaced; }
   JoinRules changed_texts() const;
 
   TokenTexts tokens_; // empty if own_.texts are the tokens
   JoinRules own_;     // the texts before the steps
-  bool is_sentencepiece_;
   std::vector<DecoderRule> rules_;
   bool can_join_;
   MadeAtFirstUse<JoinRules> changed_; // only if there are steps

@@ -18,7 +18,7 @@
 
 namespace pretok {
 
-// What is true of an id.
+// The properties of an id, as bits of a number.
 struct IdFlag {
   enum : std::uint8_t {
     TOKEN = 1,    // a token has the id
