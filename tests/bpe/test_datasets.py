@@ -27,6 +27,7 @@ print(Hasher.hash(tok))
 @pytest.fixture(scope="session")
 def other_fingerprints(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """The fingerprint of a saved tokenizer() in processes with other seeds of `hash`."""
+    need("datasets.fingerprint")
     path = tmp_path_factory.mktemp("fingerprints") / "v.pretok"
     tokenizer("python").save(path)
     found = set()
