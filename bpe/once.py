@@ -1,9 +1,9 @@
-"""Define `once`, a property of immutable objects that is computed on first access."""
+"""Define `once` and `lazy`, properties that are computed on first access."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -41,6 +41,38 @@ class once(Generic[Value]):
 
     def __set__(self, instance: object, value: object) -> None:
         raise AttributeError(f"{self._make.__name__} cannot be set")
+
+
+class lazy(Generic[Value]):
+    """A property that is computed on first access, and can be set.
+
+    It stores its value in the `__dict__` of the instance, so later accesses call no function. Does
+    the same as functools.cached_property, which has a lock in Python 3.10 and 3.11.
+
+    >>> class Circle:
+    ...     @lazy
+    ...     def area(self) -> float:
+    ...         return 3.14
+    >>> circle = Circle()
+    >>> circle.area
+    3.14
+    """
+
+    def __init__(self, make: Callable[[Any], Value]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> lazy[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Value: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return self  # like a property
+        # Two threads may both compute the value: the results are equal.
+        value = instance.__dict__[self._name] = self._make(instance)
+        return value
 
 
 def forget(instance: object, *names: str) -> None:

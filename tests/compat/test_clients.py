@@ -97,6 +97,22 @@ def test_lm_eval_encodes_tuples(tok: Any) -> None:
         assert run(tok) == expected
 
 
+@pytest.mark.parametrize("name", ["CharacterTextSplitter", "RecursiveCharacterTextSplitter"])
+def test_langchain(name: str, tok: Any) -> None:
+    splitter = getattr(need("langchain_text_splitters"), name)
+    options = {"separator": "."} if name == "CharacterTextSplitter" else {}
+
+    def run(tok: Any) -> Any:
+        sizes = {"chunk_size": 20, "chunk_overlap": 5}
+        split = splitter.from_huggingface_tokenizer(tok, **sizes, **options)
+        return split.split_text(TEXT), split.create_documents([TEXT, "the fox"])
+
+    expected = run(tok)
+    assert len(expected[0]) > 2
+    with hf.patched():
+        assert run(tok) == expected
+
+
 def test_langchain_counts_tokens(tok: Any) -> None:
     """The calls of from_huggingface_tokenizer and of SentenceTransformersTokenTextSplitter."""
 

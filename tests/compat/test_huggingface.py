@@ -399,12 +399,12 @@ def test_a_copy_has_the_engine_but_later_changes_do_not_reach_it() -> None:
     ours.encode("the")
     for copied in (copy.deepcopy(ours), copy.copy(ours)):
         assert copied is not ours
-        assert copied._state.current_engine() is ours._state.current_engine() is not None
+        assert copied._state.current is ours._state.current is not None
         copied.add_tokens(["quick"])
         assert copied.encode("the quick").ids != real.encode("the quick").ids
         assert ours.encode("the quick").ids == real.encode("the quick").ids
     ours.pre_tokenizer.add_prefix_space = True
-    assert ours._state.current_engine() is None
+    assert ours._state.current is None
     assert copy.deepcopy(ours).encode("the").ids == ours.encode("the").ids
     assert copy.deepcopy(ours).encode("the").ids != real.encode("the").ids
 

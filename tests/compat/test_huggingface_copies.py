@@ -62,6 +62,6 @@ def test_unpickled_tokenizers_share_the_engine_while_they_are_equal(
         ids = tok("the fox")["input_ids"]
         loaded = pickle.loads(pickle.dumps(tok))
         assert loaded("the fox")["input_ids"] == ids
-        engines = [each._tokenizer._state.current_engine() for each in (tok, loaded)]
+        engines = [each._tokenizer._state.current for each in (tok, loaded)]
         assert engines[0] is engines[1] is not None
         assert len(reads) == 2

@@ -172,10 +172,10 @@ def test_a_change_of_an_item_of_a_sequence_is_noticed(is_patched: bool) -> None:
         assert [str(part)[:6] for part in ours.pre_tokenizer] == ["ByteLe"]
         for adds_space in (True, False):
             assert ours.encode("the").tokens == ours.real.encode("the").tokens
-            engine = ours._state.current_engine()
+            engine = ours._state.current
             assert engine is not None
             assert ours.encode("the").tokens
-            assert ours._state.current_engine() is engine
+            assert ours._state.current is engine
             item.add_prefix_space = adds_space
             expected = ["Ġthe"] if adds_space else ["the"]
             assert ours.encode("the").tokens == ours.real.encode("the").tokens == expected

@@ -20,6 +20,7 @@ from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
 from bpe.normalizers.chain import NFC
 from bpe.normalizers.unicode_forms import is_normal
+from bpe.once import lazy
 from bpe.types import NormalizesText, Offsets, Treatment
 from pretok.pre_tokenizer import PreTokenizer
 
@@ -73,8 +74,12 @@ class Aligner:
         """Return the tokens of `ids`; None if one is an added token whose text varies."""
         if not self._varying.isdisjoint(ids):
             return None
-        names, contents = self._parts.names, self._contents
+        names, contents = self._names, self._contents
         return [names[id] if id in names else contents[id] for id in ids]
+
+    @lazy
+    def _names(self) -> Mapping[int, str]:
+        return self._parts.names
 
     def trim_first(self, id: int, span: Span) -> Span:
         """Return the `span` of the first token of a window without white space at its ends."""

@@ -15,7 +15,7 @@ from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
 from bpe.compat.huggingface.rows import BareRow, Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
-from bpe.compat.huggingface.windows import Part, Truncation, Window, truncate
+from bpe.compat.huggingface.windows import COMPUTES_OVERFLOW, Part, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.types import Ids, Offsets, Template, Treatment
@@ -170,6 +170,85 @@ class BpeEngine:
             before, after = self.template if add_special_tokens else ((), ())
             encoding._ids = [*before, *rows[0].ids, *after]
         return encoding
+
+    def text_encoding(
+        self,
+        text: str,
+        treatment: Treatment,
+        add_special_tokens: bool,
+        limit: int | None = None,
+        is_bare: bool = False,
+    ) -> Encoding | None:
+        """Return the encoding of one text; None if it may be longer than `limit`, or is unusual.
+
+        If `is_bare`, it has only ids, as in `encode_batch_fast` of tokenizers.
+        """
+        if not self.is_simple or (self._words and treatment == "text"):
+            return None
+        if not text.isascii() and have_surrogates()([text]):
+            return None
+        try:
+            ids = self._tokenizer.encode(text, treatment)
+        except UnknownTokenError:
+            return None
+        window = self._bare_window if is_bare else self._encoded_window
+        encoding = Encoding(window, text, ids, treatment, add_special_tokens)
+        if not is_bare:
+            encoding._engine = self
+        before, after = self.template
+        if add_special_tokens and (before or after):
+            encoding._ids = [*before, *ids, *after]
+        else:
+            encoding._ids = ids
+        if limit is not None and (not ids or len(encoding._ids) > limit or not COMPUTES_OVERFLOW):
+            return None
+        return encoding
+
+    def text_tokens(
+        self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool
+    ) -> list[str] | None:
+        """Return the tokens of `text_window`; None if their texts depend on `text`."""
+        tokens = self._aligner.tokens(ids)
+        if (
+            tokens is None
+            or not add_special_tokens
+            or not (self.template.before or self.template.after)
+        ):
+            return tokens
+        before, after = self._template_tokens
+        return [*before, *tokens, *after]
+
+    @cached_property
+    def _template_tokens(self) -> list[list[str]]:
+        before, _, after = self._processor.single_parts
+        return [
+            [token for part in side for token in part.values("tokens")] for side in (before, after)
+        ]
+
+    def text_spans(
+        self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool
+    ) -> list[Span] | None:
+        """Return the spans of `text_window`; None if C++ cannot handle `text`."""
+        encoded = self._aligner.encode(text, treatment)
+        if encoded is None:
+            return None
+        before, after = self.template
+        if not add_special_tokens or not (before or after):
+            return encoded[1]
+        return [*[(0, 0)] * len(before), *encoded[1], *[(0, 0)] * len(after)]
+
+    def _encoded_window(
+        self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool
+    ) -> Window:
+        """Return the window of a text with these ids; see `text_window`."""
+        row = TextRow([text], [ids], self._aligner, treatment)
+        return self._processor.around(row, add_special_tokens)
+
+    def _bare_window(
+        self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool
+    ) -> Window:
+        row = BareRow(TextRow([text], [ids], self._aligner, treatment))
+        return self._processor.around(row, add_special_tokens)
 
     def text_window(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Window:
         """Return the window of a text that is not truncated; see `window`."""

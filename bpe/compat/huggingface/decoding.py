@@ -37,6 +37,7 @@ class Decoding:
         self.joins_bytes = _joins_bytes(tokenizer, parts.decoder)
         """True if the text of ids is decoded from the joined bytes of their tokens."""
         self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
+        self._later_texts = _LaterTexts(self, False), _LaterTexts(self, True)
 
     @cached_property
     def fallback_reason(self) -> str:
@@ -74,9 +75,46 @@ class Decoding:
             return self._decode(known, skip_special=skip_special_tokens)
         return self._join(known, skip_special_tokens)
 
+    @cached_property
+    def _is_plain(self) -> bool:
+        """True if the tokenizer of bpe decodes all ids that tokens have as tokenizers does."""
+        return not (self.fallback_reason or self._texts)
+
+    def short(self, ids: Any, skip_special_tokens: bool) -> str | None:
+        """Return what `decode` returns, in less time; None if `decode` must answer."""
+        if type(ids) is not list or not self._is_plain:
+            return None
+        try:
+            if len(ids) == 1 and type(ids[0]) is int:
+                return self._token_texts[skip_special_tokens][ids[0]]
+            return self._decode(ids, skip_special=skip_special_tokens)
+        except (UnknownTokenError, TypeError, ValueError, OverflowError, CallFallbackError):
+            return None
+
     def token_texts(self, skip_special_tokens: bool) -> Mapping[int, str]:
         """Return the text of each single id, by id; it is empty if no token has the id."""
         return self._token_texts[skip_special_tokens]
+
+    def later_texts(self, skip_special_tokens: bool) -> Mapping[int, str]:
+        """Return the text that each id adds to ids before it, by id.
+
+        The ids before it have a text, which does not end within a character. The added text is
+        empty if it is not known, or if the id is a byte within a character.
+        """
+        if self.joins_bytes:
+            return self._token_texts[skip_special_tokens]
+        return self._later_texts[skip_special_tokens]
+
+    @cached_property
+    def joins_texts(self) -> bool:
+        """True if the decoder joins the texts of tokens, apart from bytes within a character."""
+        return self.first_id is not None and _joins_texts(self._parts.decoder)
+
+    @cached_property
+    def first_id(self) -> int | None:
+        """The id of a token that is a word; None if there is none."""
+        vocab = self._parts.vocab.items()
+        return next((id for text, id in vocab if text.isascii() and text.isalpha()), None)
 
     def has(self, id: int) -> bool:
         """Return whether a token has this id."""
@@ -120,6 +158,43 @@ class _TokenTexts(dict[int, str]):
         if decoding.has(id):
             self[id] = text
         return text
+
+
+class _LaterTexts(dict[int, str]):
+    """Caches the text of each id after other ids. It has no more items than there are tokens."""
+
+    def __init__(self, decoding: Decoding, skip_special_tokens: bool) -> None:
+        super().__init__()
+        self._decoding = ref(decoding)
+        self._skip_special_tokens = skip_special_tokens
+
+    def __missing__(self, id: int) -> str:
+        decoding, skips = self._decoding(), self._skip_special_tokens
+        assert decoding is not None
+        first = decoding.first_id
+        if first is None or not decoding.joins_texts or not decoding.has(id):
+            return ""
+        before, both = decoding.decode([first], skips), decoding.decode([first, id], skips)
+        text = ""
+        if before and both.startswith(before):
+            text = both[len(before) :]
+        self[id] = "" if text.endswith("\ufffd") else text
+        return self[id]
+
+
+def _joins_texts(decoder: Any) -> bool:
+    """Return whether a decoder joins texts, of which only the first one may be stripped.
+
+    The text of a token then follows the text of the tokens before it, unless that is empty.
+    """
+    if not isinstance(decoder, dict):
+        return False
+    is_sequence = decoder.get("type") == "Sequence"
+    parts = decoder.get("decoders", ()) if is_sequence else (decoder,)
+    types = [part.get("type") if isinstance(part, dict) else None for part in parts]
+    fuse = types.index("Fuse") if "Fuse" in types else len(types)
+    of_tokens = {"Replace", "ByteFallback", "Metaspace"}
+    return of_tokens.issuperset(types[:fuse]) and {"Strip"}.issuperset(types[fuse + 1 :])
 
 
 def _decode(tokenizer: Tokenizer) -> Callable[..., str]:

@@ -12,7 +12,7 @@ import json
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cached_property, wraps
+from functools import wraps
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -21,6 +21,7 @@ from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.rows import ListedRow
 from bpe.compat.huggingface.windows import Part, Window
+from bpe.once import lazy
 
 MAX_WORD = (1 << 32) - 1
 """The largest number of a word in tokenizers."""
@@ -54,6 +55,9 @@ class Encoding:
     functions in Rust; `patch` makes them convert it.
     """
 
+    _engine: Any = None
+    """The BpeEngine of an encoding that `BpeEngine.text_encoding` made, else None."""
+
     def __init__(self, source: Callable[..., Window], *arguments: Any) -> None:
         """`source(*arguments)` returns the window, on first access."""
         self._source = source, *arguments
@@ -70,21 +74,25 @@ class Encoding:
         """The class that this object stands in for."""
         return RealEncoding
 
-    @cached_property
+    @lazy
     def _window(self) -> Window:
         source, *arguments = self._source
         window: Window = source(*arguments)
         return window
 
-    @cached_property
+    @lazy
     def _ids(self) -> list[int]:
         return self._window.of_each_id("ids")
 
-    @cached_property
+    @lazy
     def _spans(self) -> list[Span]:
+        if self._engine is not None:
+            spans: list[Span] | None = self._engine.text_spans(*self._source[1:])
+            if spans is not None:
+                return spans
         return self._window.of_each_id("spans")
 
-    @cached_property
+    @lazy
     def _words(self) -> list[int | None]:
         return self._window.of_each_id("words")
 
@@ -111,6 +119,10 @@ class Encoding:
     @property
     def tokens(self) -> list[str]:
         """The tokens; for an added token, the text that it matched."""
+        if self._engine is not None:
+            tokens: list[str] | None = self._engine.text_tokens(*self._source[1:])
+            if tokens is not None:
+                return tokens
         return self._window.of_each_id("tokens")
 
     @property
@@ -175,7 +187,7 @@ class Encoding:
             },
         }
 
-    @cached_property
+    @lazy
     def _real(self) -> Any:
         return self.to_real()
 
@@ -256,7 +268,7 @@ class Encoding:
         token = self.char_to_token(at, sequence)
         return None if token is None else self.token_to_word(token)
 
-    @cached_property
+    @lazy
     def _searched(self) -> dict[int, list[int] | None]:
         """The sequences with a call of `char_to_token`.
 
@@ -264,7 +276,7 @@ class Encoding:
         """
         return {}
 
-    @cached_property
+    @lazy
     def _ascending_words(self) -> set[int]:
         """The sequences whose words ascend, apart from None."""
         ascending = set()
@@ -297,7 +309,10 @@ class Encoding:
 
     @staticmethod
     def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
-        """Return a tokenizers.Encoding of `encodings`, one after the other."""
+        """Return a tokenizers.Encoding of `encodings`, of bpe or real ones, one after the other.
+
+        Before `patch`, the function `merge` of tokenizers.Encoding takes only real ones.
+        """
         return RealEncoding.merge(real_arguments(encodings), growing_offsets)
 
     def __getattr__(self, name: str) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from bpe.compat.huggingface import settings, short_methods
 from bpe.compat.huggingface.encoding import real_arguments
@@ -16,6 +18,7 @@ from bpe.compat.huggingface.real import (
     RealEncoding,
     RealTokenizer,
 )
+from bpe.compat.huggingface.state import KEY
 from bpe.compat.huggingface.tokenizers import Tokenizer, changing
 
 _FACTORIES = ("from_file", "from_str", "from_buffer", "from_pretrained")
@@ -95,6 +98,7 @@ class _TokenizerAttribute:
         Reading the attribute before it is set then returns None and raises no AttributeError.
         """
         self._has_default = has_default
+        self._views: WeakKeyDictionary[Any, Tokenizer] = WeakKeyDictionary()
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         real = None if instance is None else instance.__dict__.get("_tokenizer")
@@ -104,7 +108,18 @@ class _TokenizerAttribute:
             raise AttributeError(
                 f"{type(instance).__name__!r} object has no attribute '_tokenizer'"
             )
-        return real if settings.is_bypassed() else Tokenizer.of(real)
+        if settings.is_bypassed():
+            return real
+        state = real.__dict__.get(KEY)
+        view = None if state is None or state.view is None else state.view()
+        return self._kept_view(instance, real) if view is None else view
+
+    def _kept_view(self, instance: Any, real: Any) -> Any:
+        """Return the stand-in of `real`, and keep it as long as `instance` exists."""
+        view = Tokenizer.of(real)
+        with suppress(TypeError):  # a subclass may have no hash
+            self._views[instance] = view
+        return view
 
     def __set__(self, instance: Any, value: Any) -> None:
         instance.__dict__["_tokenizer"] = value.real if type(value) is Tokenizer else value

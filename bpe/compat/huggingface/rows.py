@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.align import Aligner, Alignment, Span, trim
 from bpe.encoding.offsets import byte_offsets
+from bpe.once import lazy
 from bpe.types import Treatment
 
 
@@ -47,7 +47,7 @@ class TextRow:
         self.counts_bytes = False
         """True if spans count bytes of UTF-8; set it before the first access to spans."""
 
-    @cached_property
+    @lazy
     def tokens(self) -> list[str]:
         """The token of each id."""
         tokens = self._aligner.tokens(self.ids)
@@ -55,7 +55,7 @@ class TextRow:
             return [token for each in self._alignments for token in each.tokens]
         return tokens
 
-    @cached_property
+    @lazy
     def _spans(self) -> list[Span]:
         spans = self._fast_spans(False)
         if spans is None:
@@ -71,7 +71,7 @@ class TextRow:
             converted += [(at[start], at[stop]) for start, stop in islice(rest, size)]
         return converted
 
-    @cached_property
+    @lazy
     def words(self) -> list[int | None]:
         """The number of the word of each id."""
         if self._sizes is None:
@@ -96,7 +96,7 @@ class TextRow:
             spans[0] = aligner.trim_first(self.ids[start], self._spans[start])
         return spans
 
-    @cached_property
+    @lazy
     def _trimmed(self) -> list[Span] | None:
         # Only the first token of all words keeps its space. C++ would keep that of each word whose
         # first token starts later, as after a character without a token.
@@ -113,7 +113,7 @@ class TextRow:
             spans += more
         return spans
 
-    @cached_property
+    @lazy
     def _alignments(self) -> list[Alignment]:
         return [self._aligner.align(text, self._treatment) for text in self._texts]
 

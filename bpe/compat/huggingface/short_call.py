@@ -60,6 +60,32 @@ class ShortCall:
         result = self.call(tok, text, **options)
         return None if result is None else result.data["input_ids"]
 
+    def tokenize(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> Any:
+        """Return tok.tokenize(text)."""
+        if args or options or type(text) is not str:
+            return None
+        served = self._classes.engine(tok)
+        if served is None:
+            return None
+        engine, state, real = served
+        split = tok.split_special_tokens
+        if type(split) is not bool or not engine.is_simple:
+            return None
+        treatment: Treatment = "text" if split else "allow"
+        encoding = engine.text_encoding(text, treatment, False)
+        tokens = None if encoding is None else encoding.tokens
+        if tokens is None or len(tokens) > tok.model_max_length:  # transformers may warn
+            return None
+        # transformers leaves these settings.
+        if real.encode_special_tokens != split:
+            real.encode_special_tokens = split
+        if real.truncation is not None:
+            real.no_truncation()
+        if real.padding is not None:
+            real.no_padding()
+        state.served += 1
+        return tokens
+
     def call(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> Any:
         """Return tok(text, **options)."""
         is_batch = type(text) in (list, tuple)

@@ -18,6 +18,7 @@ from typing import Any, cast
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.short_call import ShortCall
 from bpe.compat.huggingface.short_decode import ShortDecode
+from bpe.compat.huggingface.short_reads import token_methods
 from bpe.compat.huggingface.state import comparable, copy_with_engine, state_of
 from bpe.compat.huggingface.transformers_classes import TransformersClasses
 
@@ -33,7 +34,7 @@ def why_not() -> str:
     return f"transformers {version} has not been compared with bpe, so its own methods call bpe"
 
 
-def methods(owner: Any) -> dict[str, Callable[..., Any]]:
+def methods(owner: Any) -> dict[str, Any]:
     """Return the short methods for a class of transformers, by name.
 
     If `why_not` returns a reason, the methods call those of transformers, and count the calls.
@@ -54,8 +55,9 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
         "__call__": _native_first(call, native, call_names, (None, False, True)),
         "encode": _native_first(encode, native, ("text", "add_special_tokens"), (None, True)),
         "decode": decode,
+        "tokenize": _short_first(owner.tokenize, short_call.tokenize),
         "batch_decode": _short_first(owner.batch_decode, short_decode.batch),
-        **_token_methods(owner),
+        **token_methods(owner),
         **_copy(),
     }
 
@@ -114,55 +116,6 @@ def _native_first(
     from pretok import _core
 
     return cast(Callable[..., Any], _core.FastCallMethod(method, native, names, defaults, 1))
-
-
-def _token_methods(owner: Any) -> dict[str, Callable[..., Any]]:
-    """Return the short methods that convert ids to tokens, and tokens to ids, by name.
-
-    The real tokenizer answers these calls. The methods of transformers read the attribute
-    `_tokenizer` for each id, which makes the stand-in of the real tokenizer each time.
-    """
-    return {
-        "convert_ids_to_tokens": _to_tokens(owner.convert_ids_to_tokens),
-        "_convert_token_to_id_with_added_voc": _to_id(owner._convert_token_to_id_with_added_voc),
-        "__len__": _len(owner.__len__),
-    }
-
-
-def _to_tokens(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def convert_ids_to_tokens(self: Any, ids: Any, skip_special_tokens: bool = False) -> Any:
-        real = self.__dict__.get("_tokenizer")
-        if real is None:
-            return original(self, ids, skip_special_tokens)
-        id_to_token = real.id_to_token
-        if isinstance(ids, int):
-            return id_to_token(ids)
-        skipped = frozenset(self.all_special_ids) if skip_special_tokens else frozenset()
-        return [id_to_token(id) for id in map(int, ids) if id not in skipped]
-
-    return convert_ids_to_tokens
-
-
-def _to_id(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def convert(self: Any, token: Any) -> Any:
-        real = self.__dict__.get("_tokenizer")
-        if real is None:
-            return original(self, token)
-        id = real.token_to_id(token)
-        return self.unk_token_id if id is None else id
-
-    return convert
-
-
-def _len(original: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def __len__(self: Any) -> int:
-        real = self.__dict__.get("_tokenizer")
-        return original(self) if real is None else real.get_vocab_size(True)  # type: ignore[no-any-return]
-
-    return __len__
 
 
 def _copy() -> dict[str, Callable[..., Any]]:

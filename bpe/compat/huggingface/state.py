@@ -48,6 +48,8 @@ class State:
         """A weak reference to the stand-in; None before it is made."""
         self.native_parts: tuple[Any, ...] | None = None
         """The current engine and its `native_parts` for C++; None if it is unknown or has none."""
+        self.current: BpeEngine | None = None
+        """The engine; None if it may be out of date."""
         self._engine: BpeEngine | None = None
         self._is_current = False
         self._parts: Parts | None = None
@@ -67,10 +69,6 @@ class State:
         if not self._is_current:
             self._build(real)
         return self._engine
-
-    def current_engine(self) -> BpeEngine | None:
-        """Return the engine; None if it may be out of date. Builds and compares nothing."""
-        return self._engine if self._is_current else None
 
     def share_engine(self, other: State, engine: BpeEngine) -> None:
         """Use the engine of `other`; this tokenizer is a copy of the tokenizer of `other`."""
@@ -93,8 +91,8 @@ class State:
             self._set_native_parts()
 
     def _set_native_parts(self) -> None:
-        """Set `native_parts`; call this after each change of `_engine` or `_is_current`."""
-        engine = self.current_engine()
+        """Set `current` and `native_parts` after each change of `_engine` or `_is_current`."""
+        self.current = engine = self._engine if self._is_current else None
         parts = None if engine is None else engine.native_parts
         self.native_parts = None if parts is None else (engine, *parts)
 
@@ -280,10 +278,10 @@ def copy_with_engine(real: Any, copied: Callable[[Any], Any]) -> Any:
     If the copy surely has the same ids, it also gets the engine of `real`.
     """
     state = state_of(real)
-    engine = state.current_engine()
+    engine = state.current
     result = copied(real)
     # Another thread may have changed the tokenizer meanwhile.
-    is_current = state.current_engine() is engine
+    is_current = state.current is engine
     if engine is not None and engine.is_kept_by_copies and is_current:
         state_of(result).share_engine(state, engine)
     return result

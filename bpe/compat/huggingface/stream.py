@@ -40,9 +40,10 @@ class DecodeStream:
         self._prefix = ""
         self._index = 0
         self._joining: Decoding | None = None
-        """The Decoding, if it joins bytes, and `_ids` have the text `_prefix` of whole characters.
+        """The Decoding, if it joins bytes or texts, and `_ids` have the text `_prefix`.
 
-        The text of the next id alone then follows `_prefix`.
+        The text consists of whole characters. `Decoding.later_texts` has the text that the next id
+        adds.
         """
 
     @property  # type: ignore[misc]
@@ -60,16 +61,26 @@ class DecodeStream:
         decoding = None if engine is None else engine.decoding
         is_id = type(id) is int and 0 <= id <= _MAX_ID
         if is_id and decoding is not None and decoding is self._joining and not settings.check:
-            text = decoding.token_texts(self._skips)[id]
+            text = decoding.later_texts(self._skips)[id]
             if text:
                 served.served += 1
                 if text[-1] != _INVALID:
+                    if not decoding.joins_bytes:
+                        return self._join(decoding, id, text)
                     self._ids, self._prefix, self._index = [id], text, 1
                     return text
                 self._ids = [*self._ids, id]
                 self._joining = None
                 return None
         return self._step(real, served, decoding, [id] if is_id else _ids(id))
+
+    def _join(self, decoding: Decoding, id: int, text: str) -> str:
+        """Return `text`, which the id adds to the text before, after a step with the id."""
+        prefix = decoding.token_texts(self._skips)[id]
+        self._ids, self._prefix, self._index = [id], prefix, 1
+        if not prefix:
+            self._joining = None
+        return text
 
     def _step(
         self, real: Any, served: state.State, decoding: Decoding | None, ids: list[int]
@@ -84,7 +95,8 @@ class DecodeStream:
         served.served += 1
         if before is not None:
             text = self._checked(text, before, real, served, ids)
-        if decoding.joins_bytes and self._prefix and len(self._ids) == self._index:
+        joins = decoding.joins_bytes or decoding.joins_texts
+        if joins and self._prefix and len(self._ids) == self._index:
             self._joining = decoding if self._prefix[-1] != _INVALID else None
         return text
 

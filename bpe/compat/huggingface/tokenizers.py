@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any
 from weakref import ref
 
@@ -25,8 +26,13 @@ from bpe.compat.huggingface.state import (
     special_tokens,
     state_of,
 )
+from bpe.types import Treatment
 
 _ADDITIONS = ("add_tokens", "add_special_tokens")
+_READERS = ("token_to_id", "id_to_token", "get_vocab", "get_vocab_size",
+            "get_added_tokens_decoder", "num_special_tokens_to_add", "enable_truncation",
+            "no_truncation", "enable_padding", "no_padding")  # fmt: skip
+"""Methods of the real tokenizer that leave its ids unchanged; a stand-in holds them."""
 _CHANGES = (*_ADDITIONS, "train", "train_from_iterator")
 
 
@@ -47,6 +53,15 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
 
     _real: Any
     _state: State
+    # These properties read the real tokenizer without a Python function. `__setattr__` sets them.
+    truncation = property(attrgetter("_real.truncation"))
+    padding = property(attrgetter("_real.padding"))
+    encode_special_tokens = property(attrgetter("_real.encode_special_tokens"))
+    model = property(attrgetter("_real.model"))
+    normalizer = property(attrgetter("_real.normalizer"))
+    pre_tokenizer = property(attrgetter("_real.pre_tokenizer"))
+    post_processor = property(attrgetter("_real.post_processor"))
+    decoder = property(attrgetter("_real.decoder"))
 
     def __init__(self, model: Any) -> None:
         """Wrap a new tokenizer with this model; `of` wraps an existing one."""
@@ -103,6 +118,10 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         add_special_tokens: bool = True,
     ) -> Any:
         """Return the Encoding of a sequence, or of a pair."""
+        if pair is None and is_pretokenized is False:
+            encoding = self._encoding(sequence, add_special_tokens)
+            if encoding is not None:
+                return encoding
         return self._encode("encode", sequence, pair, is_pretokenized, add_special_tokens)
 
     def _encode(
@@ -124,13 +143,46 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Any]:
         """Return the Encoding of each sequence or pair."""
+        if is_pretokenized is False and type(input) is list and len(input) == 1:
+            encoding = self._encoding(input[0], add_special_tokens)
+            if encoding is not None:
+                return [encoding]
         return self._encode_batch("encode_batch", input, is_pretokenized, add_special_tokens)
 
     def encode_batch_fast(
         self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Any]:
         """Return the Encoding of each sequence or pair, without tokens, offsets and words."""
+        if is_pretokenized is False and type(input) is list and len(input) == 1:
+            encoding = self._encoding(input[0], add_special_tokens, is_bare=True)
+            if encoding is not None:
+                return [encoding]
         return self._encode_batch("encode_batch_fast", input, is_pretokenized, add_special_tokens)
+
+    def _encoding(
+        self, text: Any, add_special_tokens: Any, is_bare: bool = False
+    ) -> Encoding | None:
+        """Return what `encode(text)` returns, in less time; None if another method must answer.
+
+        If `is_bare`, return what `encode_batch_fast([text])` returns, without the list.
+        """
+        state, real = self._state, self._real
+        engine = state.current
+        if (
+            engine is None
+            or type(text) is not str
+            or type(add_special_tokens) is not bool
+            or settings.check
+            or real.padding is not None
+        ):
+            return None
+        treatment: Treatment = "text" if real.encode_special_tokens else "allow"
+        truncation = real.truncation
+        limit = None if truncation is None else truncation["max_length"]
+        encoding = engine.text_encoding(text, treatment, add_special_tokens, limit, is_bare)
+        if encoding is not None:
+            state.served += 1
+        return encoding
 
     def _encode_batch(
         self, method: str, input: Any, is_pretokenized: bool, add_special_tokens: bool
@@ -149,6 +201,13 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
 
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
+        state = self._state
+        current = state.current
+        if current is not None and type(skip_special_tokens) is bool and not settings.check:
+            text = current.decoding.short(ids, skip_special_tokens)
+            if text is not None:
+                state.served += 1
+                return text
 
         def decode(engine: BpeEngine) -> str:
             _check_decoding(engine, skip_special_tokens)
@@ -200,7 +259,7 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
-        if name in OURS:
+        if name in OURS or name in _READERS:
             vars(self)[name] = value
         if name == "normalizer" and VERSION == "0.22.2" and normalized_tokens(self._real):
             self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
@@ -210,6 +269,8 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     def __delattr__(self, name: str) -> None:
         delattr(self._real, name)
         vars(self).pop(name, None)
+        if name in _READERS:
+            vars(self)[name] = getattr(self._real, name)
         self._state.forget()
 
     def __dir__(self) -> list[str]:
@@ -250,6 +311,7 @@ def _fill(view: Tokenizer, real: Any) -> None:
     """
     replaced = {name: value for name, value in vars(real).items() if name in OURS}
     vars(view).update(_real=real, _state=state_of(real), **replaced)
+    vars(view).update({name: getattr(real, name) for name in _READERS})
 
 
 def changing(method: Any, real: Any, only_adds: bool = False) -> Any:

@@ -19,11 +19,13 @@ from bpe.types import Truncation as Truncation
 
 MAX_LENGTH = (1 << 64) - 1
 """The largest length in tokenizers, an unsigned 64-bit number: a negative length wraps around."""
+COMPUTES_OVERFLOW = VERSION != "0.23.1"
+"""False if truncation by the installed version of tokenizers computes no overflow."""
 
 
 def checked(truncation: Truncation) -> Truncation:
     """Return `truncation`; raise CallFallbackError if the installed version cannot do it."""
-    if VERSION == "0.23.1":
+    if not COMPUTES_OVERFLOW:
         raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
     return truncation
 
