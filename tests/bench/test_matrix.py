@@ -116,7 +116,26 @@ def test_each_new_tokenizer_encodes_a_word_before_it_is_timed(tmp_path: Path) ->
     subject = small_subject(tmp_path)
     list(bench_passes("t", TEXT, subject, [ARRAYS], [Recording()], QUICK, nothing))
     texts = documents(TEXT)
+    assert len(texts) == 1  # no second document that may be new
     assert seen == [texts, *QUICK.rounds * [[WORD], *PASSES * [texts]]]
+
+
+def test_the_table_has_columns_for_unseen_documents_and_messages() -> None:
+    results = [
+        cell("list to arrays, warm", whole=0.5),
+        cell("list to arrays, unseen", whole=8.0),
+        cell("one message", "", whole=0.5),
+        cell("new messages", "", whole=2.0),
+    ]
+    text = markdown(ABOUT, results, {})
+    assert "| vocabulary | text | arrays warm | arrays unseen |" in text
+    assert "| gpt2 | english | 2.0 MB/s, **0.50** whole | 2.0 MB/s, 8.00 whole |" in text
+    assert "| vocabulary | message best | message unseen |" in text
+    assert means(cells(results)) == {
+        "arrays warm": pytest.approx(0.5), "arrays unseen": pytest.approx(8.0),
+        "message": pytest.approx(0.5), "message unseen": pytest.approx(2.0),
+    }  # fmt: skip
+    assert "the caches are warm from other texts" in text
 
 
 def test_gigatoken_gets_a_tokenizer_json_if_it_panics_on_a_rank_file(

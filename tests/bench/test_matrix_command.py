@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench_peers import TEXT, Equal, Liar, small_subject
+from bench_peers import TEXT as SENTENCE
+from bench_peers import Equal, Liar, small_subject
 from command_line import Call, error_of
 from pretok_bench.matrix import COLUMNS, GROUP, OF_SUBJECT
 from pretok_bench.peers import PEERS
@@ -42,6 +43,7 @@ def given(tmp_path: Path) -> list[str]:
 
 
 MEASURED = set(COLUMNS) - {"load model"}  # the vocabulary is not a .model file
+TEXT = "".join(f"{number} {SENTENCE[:200]}\n" for number in range(30))  # two documents
 
 
 def record_in(folder: Path) -> Any:
@@ -102,7 +104,7 @@ def test_an_interrupted_run_keeps_its_results(
     assert call(*given, "-s", "arrays", "-s", "message")[0] == 130
     record = record_in(tmp_path / "out")
     assert record["complete"] is False
-    assert len(record["measured"]) == 3
+    assert len(record["measured"]) == 4
     assert "the run was interrupted" in (tmp_path / "out" / "matrix.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
 

@@ -155,6 +155,22 @@ def passes(
     return tuple(seconds(call, *arguments) for _ in range(count))
 
 
+def new_pass(
+    way: Way,
+    make: Callable[[], Calls],
+    before: Sequence[tuple[Any, ...]],
+    arguments: tuple[Any, ...],
+) -> tuple[float, ...]:
+    """Return the seconds of one call of a new tokenizer, after untimed calls.
+
+    `before` has the arguments of the untimed calls, `arguments` those of the timed one.
+    """
+    call = _call(way, make())
+    for each in before:
+        call(*each)
+    return (seconds(call, *arguments),)
+
+
 def _call(way: Way, calls: Calls) -> Callable[..., Any]:
     """Return the call of `calls` for `way`. Raises CannotError if `calls` has none."""
     call = way.call(calls)

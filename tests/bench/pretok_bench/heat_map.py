@@ -32,7 +32,13 @@ COLORS = (
 """(fill color, text color) of a cell: red if pretok is slower, gray if equal, blue if faster."""
 MUTED = len(COLORS)
 """The value of color_of for a cell without a peer. It is not an index of COLORS."""
-SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
+SHORT = {
+    "tiktoken": "tikt",
+    "tokenizers": "hf",
+    "tokenizers-1": "hf1",
+    "toktok-rs": "tokt",
+    "bpe-openai": "bpeo",
+}
 """Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
 font-size:14px;fill:#1f2328}.s{font-size:12px;fill:#59636e}.h{font-weight:600}\

@@ -52,6 +52,13 @@ def documents(text: str) -> list[str]:
     return parts
 
 
+def unseen_documents(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return every second text, and the other texts, of which none is equal to another text."""
+    seen = list(texts[::2])
+    known = set(seen)
+    return seen, [text for text in dict.fromkeys(texts[1::2]) if text not in known]
+
+
 def _bytes_of(path: Path) -> bytes:
     """Return the contents of a file; raises PretokError for a device or too many bytes."""
     if path.is_char_device() or path.is_block_device():

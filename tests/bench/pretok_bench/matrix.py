@@ -2,8 +2,8 @@
 
 The best peer of a cell is the fastest other package that gives the same results as pretok.
 
-A shape is a kind of call. A shape of WAYS encodes the documents of a text, in each of STATES. A
-shape of OF_SUBJECT needs no text: it encodes one message, or loads a file.
+A shape is a kind of call. A shape of WAYS encodes the documents of a text, in each of STATES, and
+UNSEEN. A shape of OF_SUBJECT needs no text: it encodes messages, or loads a file.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from pretok_bench.encode import ARRAYS, COUNTS, LISTS, Way, contenders, passes
-from pretok_bench.inputs import documents
+from pretok_bench.encode import ARRAYS, COUNTS, LISTS, Way, contenders, new_pass, passes
+from pretok_bench.inputs import documents, unseen_documents
 from pretok_bench.latency import bench_latency
 from pretok_bench.load import WORD, bench_load
 from pretok_bench.peer import OTHER_ANSWER, Peer
@@ -33,6 +33,12 @@ STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "warm": lambda times: statistics.median(times[2:]),
 }
 """Maps a state to a function, which takes the times of all passes and returns the state's time."""
+UNSEEN = "unseen"
+"""The state in which a tokenizer is warm from other documents, and each document is new to it.
+
+Some peers keep the ids of whole texts. When a document comes again, they look up its ids. The warm
+state shows this, and this state shows how fast they encode.
+"""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
 OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
     "message": bench_latency,
@@ -44,10 +50,11 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     **{
         f"{way.what}, {state}": (shape, state.removesuffix(" pass"))
         for shape, way in WAYS.items()
-        for state in STATES
+        for state in (*STATES, UNSEEN)
     },
     "one message": ("message", "best"),
     "one message to array": ("message", "array"),
+    "new messages": ("message", UNSEEN),
     "load tiktoken": ("load", ".tiktoken"),
     "load json": ("load", ".json"),
     "load model": ("load", ".model"),
@@ -86,7 +93,10 @@ def bench_passes(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield a result for each of `ways` to encode the documents of `text`, and each of STATES."""
+    """Yield a result for each of `ways` to encode the documents of `text`, and each state.
+
+    The states are STATES and UNSEEN. A text of one document has no result for UNSEEN.
+    """
     texts = documents(text)
     size = float(len(text.encode()))
     warm_only = {peer.name for peer in peers if not peer.has_cold_start}
@@ -108,6 +118,18 @@ def bench_passes(
             }
             work = dict.fromkeys(runs, size)
             what = f"{way.what}, {state}"
+            yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
+        seen, unseen = unseen_documents(texts)
+        if unseen:
+            calls = {
+                peer: partial(new_pass, way, make, [([WORD], 1), (seen, 1), (seen, 1)], (unseen, 1))
+                for peer, make in makers.items()
+                if peer not in warm_only
+            }
+            rounds = alternate(calls, settings, watch)
+            runs = {peer: tuple(times[0] for times in found) for peer, found in rounds.items()}
+            work = dict.fromkeys(runs, float(sum(len(each.encode()) for each in unseen)))
+            what = f"{way.what}, {UNSEEN}"
             yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
 
 
@@ -133,13 +155,13 @@ def place(cell: Cell) -> str:
 def means(all_cells: Iterable[Cell]) -> dict[str, float]:
     """Return the geometric mean of the ratios of each shape and state.
 
-    A shape of OF_SUBJECT has no states, and one mean.
+    A shape of OF_SUBJECT has one mean, and one for new messages.
     """
     logarithms: dict[str, list[float]] = {}
     for cell in all_cells:
         if cell.ratio is not None:
             shape, state = COLUMNS[cell.what]
-            heading = f"{shape} {state}" if shape in WAYS else shape
+            heading = f"{shape} {state}" if shape in WAYS or state == UNSEEN else shape
             logarithms.setdefault(heading, []).append(math.log(cell.ratio))
     return {heading: math.exp(statistics.fmean(logs)) for heading, logs in logarithms.items()}
 

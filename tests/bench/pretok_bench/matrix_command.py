@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from bpe.errors import BpeError
 from bpe.formats.files import write_atomically
 from pretok.cli.output import one_line, write
 from pretok.files import naming
+from pretok_bench import venvs
 from pretok_bench.heat_map import heat_map
 from pretok_bench.matrix import MATRIX_PEERS, OF_SUBJECT, SHAPES, WAYS, bench_passes
 from pretok_bench.matrix_report import HEADER, line, markdown, summary
@@ -80,11 +82,19 @@ NAME = "matrix"
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder for matrix.json, matrix.md and matrix.svg.",
 )
+@click.option(
+    "--venv-dir",
+    envvar=venvs.VARIABLE,
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the virtual environments of peers here.  [default: a temporary folder]",
+)
 @measuring_options
 @file_options
 def matrix_command(
     vocabs: tuple[str, ...],
     folders: tuple[Path, ...],
+    venv_dir: Path | None,
     preset: str | None,
     names: tuple[str, ...],
     shapes: tuple[str, ...],
@@ -95,8 +105,13 @@ def matrix_command(
 
     The shapes arrays, lists and counts encode the documents of a text: in the first pass of a new
     tokenizer that has encoded one word (cold), in the second pass, and in three more passes (warm,
-    the median). message encodes a message of 42 characters, call after call. load loads a file and
-    encodes a word. Everything runs on one core if the system allows it.
+    the median). Some peers keep the ids of whole texts, so the fourth column (unseen) has every
+    second document, after two passes over the others. message encodes a message of 42 characters,
+    call after call, and messages that are new (unseen). load loads a file and encodes a word.
+    Everything runs on one core if the system allows it.
+
+    The peer tokenizers-1 is tokenizers 1.0, which pip installs in a virtual environment of its own,
+    in a temporary folder, or in that of --venv-dir, where it stays.
 
     Vocabularies keep their added tokens. The output names missing vocabularies, and the peers that
     are left out of a cell because their ids differ or because they refuse the vocabulary.
@@ -105,6 +120,8 @@ def matrix_command(
     interrupted. Without FILES, texts are generated. A full run takes hours; --size, --rounds and
     --budget shorten it.
     """
+    if venv_dir is not None:
+        os.environ[venvs.VARIABLE] = str(venv_dir.absolute())
     session = MatrixSession(folder, json_file=None, **options)
     session.choose_texts(names)
     chosen = tuple(dict.fromkeys(vocabs)) or tuple(LISTED)

@@ -28,7 +28,8 @@ file_options = options(
 )  # fmt: skip
 run_options = options(
     click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)),
-                 help="Measure only this peer. Repeat for more.  [default: all installed]"),
+                 help="Measure only this peer. Repeat for more.  [default: all installed, "
+                 "except tokenizers-1]"),
     measuring_options,
     click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False),
                  metavar="OUT", help="Write a record of all runs, machine and versions to OUT."),

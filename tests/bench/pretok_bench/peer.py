@@ -70,6 +70,8 @@ class Peer(ABC):
     module: ClassVar[str]
     has_cold_start: ClassVar[bool] = True
     """True if `calls` makes a new tokenizer with empty caches each time."""
+    needs_venv: ClassVar[bool] = False
+    """True if the package needs a virtual environment, which `missing` makes with pip."""
     sets_threads: ClassVar[bool] = True
     """False if calls ignore `threads`: the package keeps the thread pool of its first call."""
 

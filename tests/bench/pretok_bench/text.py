@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 SIZE = 2_000_000
 """The default minimum number of code points of a generated text."""
+
+
+WORDS = """
+about after again all and are before between but call can come day each end even find first for
+from get give go good great hand have help her here home how if in into is it keep know large
+last leave left life like line list long look make many mean might more most move much name need
+never new next night no not number of off old on one only open or other our out own part people
+place point question read right run same say school second see seem she should show since small
+some start still such take tell than that the their them then there these they thing think this
+those time to too turn two under until up us very was way we well were what when where which
+while who why will with word work world would write year you your
+"""
+
+
+def new_messages(length: int) -> Iterator[str]:
+    """Yield messages of common words, each of `length` code points, and never the same one twice.
+
+    Every call yields equal messages.
+    """
+    source, words = random.Random("messages"), WORDS.split()
+    known: set[str] = set()
+    while True:
+        message = " ".join(source.choices(words, k=length))[:length].capitalize()
+        if message not in known:
+            known.add(message)
+            yield message
 
 
 def generated_texts(min_size: int = SIZE) -> dict[str, str]:

@@ -18,6 +18,7 @@ from pretok_bench.peers.sentencepiece import Sentencepiece
 from pretok_bench.peers.splintr import Splintr
 from pretok_bench.peers.tiktoken import Tiktoken
 from pretok_bench.peers.tokenizers import Tokenizers
+from pretok_bench.peers.tokenizers_1 import Tokenizers1
 from pretok_bench.peers.toktok import Toktok
 from pretok_bench.peers.training import Regex, Rustbpe
 from pretok_bench.peers.tuetoken import Tuetoken
@@ -35,6 +36,7 @@ PEERS: dict[str, Peer] = {
         Toktok(),
         Tiktoken(),
         Tokenizers(),
+        Tokenizers1(),
         BpeOpenai(),
         Sentencepiece(),
         Rustbpe(),
@@ -46,9 +48,10 @@ PEERS: dict[str, Peer] = {
 def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
     """Return the usable peers of `chosen`, and why each other peer of `chosen` is not usable.
 
-    An empty `chosen` stands for all PEERS.
+    An empty `chosen` stands for all PEERS that need no virtual environment.
     """
-    peers = [PEERS[name] for name in list(chosen) or PEERS]
+    names = list(chosen) or [name for name, peer in PEERS.items() if not peer.needs_venv]
+    peers = [PEERS[name] for name in names]
     missing = {peer.name: peer.missing() for peer in peers}
     present = [peer for peer in peers if not missing[peer.name]]
     return present, {name: why for name, why in missing.items() if why}
