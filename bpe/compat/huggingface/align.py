@@ -53,7 +53,9 @@ class Aligner:
 
         Returns None if C++ cannot handle the text.
         """
-        call = self.calls_used[treatment] = self._call(treatment, self.trims)
+        call = self.calls_used.get(treatment)
+        if call is None:
+            call = self.calls_used[treatment] = self._call(treatment, self.trims)
         return None if call is None else call(text)
 
     def spans(self, text: str, treatment: Treatment, is_trimmed: bool) -> list[Span] | None:

@@ -85,8 +85,9 @@ class Decoding:
         if type(ids) is not list or not self._is_plain:
             return None
         try:
-            if len(ids) == 1 and type(ids[0]) is int:
-                return self._token_texts[skip_special_tokens][ids[0]]
+            if len(ids) == 1:
+                [id] = ids
+                return self._token_texts[skip_special_tokens][id] if type(id) is int else None
             return self._decode(ids, skip_special=skip_special_tokens)
         except (UnknownTokenError, TypeError, ValueError, OverflowError, CallFallbackError):
             return None

@@ -78,7 +78,9 @@ class ShortDecode:
             if is_batch:
                 result = [decoding.decode(row, skip_special_tokens) for row in ids]
             else:
-                result = decoding.decode(ids, skip_special_tokens)
+                result = decoding.short(ids, skip_special_tokens)
+                if result is None:
+                    result = decoding.decode(ids, skip_special_tokens)
         except CallFallbackError:
             return None  # the original method counts this fallback
         if clean_up:

@@ -50,6 +50,8 @@ class State:
         """The current engine and its `native_parts` for C++; None if it is unknown or has none."""
         self.current: BpeEngine | None = None
         """The engine; None if it may be out of date."""
+        self.short_decode: Callable[[Any, bool], str | None] | None = None
+        """`Decoding.short` of `current`."""
         self._engine: BpeEngine | None = None
         self._is_current = False
         self._parts: Parts | None = None
@@ -91,8 +93,9 @@ class State:
             self._set_native_parts()
 
     def _set_native_parts(self) -> None:
-        """Set `current` and `native_parts` after each change of `_engine` or `_is_current`."""
+        """Set the parts of the engine after each change of `_engine` or `_is_current`."""
         self.current = engine = self._engine if self._is_current else None
+        self.short_decode = None if engine is None else engine.decoding.short
         parts = None if engine is None else engine.native_parts
         self.native_parts = None if parts is None else (engine, *parts)
 

@@ -53,6 +53,22 @@ class DecodeStream:
 
     def step(self, tokenizer: Any, id: Any) -> str | None:
         """Return the text that an id, or a list of ids, completes."""
+        joining = self._joining
+        if joining is not None and type(tokenizer) is Tokenizer and not settings.check:
+            served = tokenizer._state
+            engine = served.current
+            if engine is not None and engine.decoding is joining and type(id) is int:
+                text = joining.later_texts(self._skips).get(id)
+                if text and text[-1] != _INVALID:
+                    served.served += 1
+                    if not joining.joins_bytes:
+                        return self._join(joining, id, text)
+                    self._ids, self._prefix, self._index = [id], text, 1
+                    return text
+        return self._any_step(tokenizer, id)
+
+    def _any_step(self, tokenizer: Any, id: Any) -> str | None:
+        """Do the same as `step`, for all arguments."""
         real = tokenizer._real if type(tokenizer) is Tokenizer else tokenizer
         if type(real) is not RealTokenizer or self._real is not None:
             return (self._real or RealDecodeStream()).step(real, id)  # type: ignore[no-any-return]
@@ -65,10 +81,7 @@ class DecodeStream:
             if text:
                 served.served += 1
                 if text[-1] != _INVALID:
-                    if not decoding.joins_bytes:
-                        return self._join(decoding, id, text)
-                    self._ids, self._prefix, self._index = [id], text, 1
-                    return text
+                    return self._join(decoding, id, text)
                 self._ids = [*self._ids, id]
                 self._joining = None
                 return None

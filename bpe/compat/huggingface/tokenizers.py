@@ -202,9 +202,9 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
         state = self._state
-        current = state.current
-        if current is not None and type(skip_special_tokens) is bool and not settings.check:
-            text = current.decoding.short(ids, skip_special_tokens)
+        short = state.short_decode
+        if short is not None and type(skip_special_tokens) is bool and not settings.check:
+            text = short(ids, skip_special_tokens)
             if text is not None:
                 state.served += 1
                 return text
