@@ -53,8 +53,8 @@ def hf_check_command(path: Path, file: str | None) -> int:
         raise click.ClickException(
             "hf-check needs the package tokenizers; install it with `pip install tokenizers`"
         ) from None
-    if hf.WHY_NOT:
-        raise click.ClickException(f"hf-check has nothing to compare: {hf.WHY_NOT}")
+    if hf.WHY_RECORD:
+        raise click.ClickException(f"hf-check has nothing to compare with: {hf.WHY_RECORD}")
     texts = _texts(file)
     tok = _load(path)
     fallen_before = hf.fallbacks()

@@ -119,7 +119,7 @@ def read(
     file.only(*_PARTS)
     pre_tokenizer = byte_digits.reordered(file["pre_tokenizer"])
     model = file["model"]
-    _check_model(model)
+    check_model(model)
     added = added_tokens(file["added_tokens"])
     listed_added = added
     vocab: Mapping[str, int] = TextIds(native) if native is not None else model["vocab"].object()
@@ -243,7 +243,8 @@ def added_tokens(listed: Value) -> tuple[AddedToken, ...]:
     return tuple(token for token in tokens if token.content)  # the library ignores empty tokens
 
 
-def _check_model(model: Value) -> None:
+def check_model(model: Value) -> None:
+    """Raise UnsupportedError for a model that bpe does not support, VocabularyError for others."""
     kind = model["type"]
     if kind.value is not None and kind.text() != "BPE":
         raise kind.unsupported("bpe reads only BPE models")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import huggingface_pairs as pairs
+import newer_tokenizers
 import transformers_calls as calls
 
 
@@ -37,3 +38,10 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(state, "_engine_of", counted)
     return seen
+
+
+@pytest.fixture(scope="session")
+def tokenizers_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with tokenizers 1.0, for the PYTHONPATH of another process."""
+    # Workers of pytest-xdist share the parent folder.
+    return newer_tokenizers.installed(tmp_path_factory.getbasetemp().parent)

@@ -1,4 +1,4 @@
-"""Run beside a `tokenizers` with the classes of version 1.0, which the stand-in cannot build on.
+"""Run beside a `tokenizers` with the classes of version 1.0, and without any.
 
 The version here has the names of 1.0.0rc3, and gives the ids of bpe.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import newer_tokenizers
 from command_line import COMMAND, PACKAGE_FOLDER, environment, small_tokenizer
 
 RUN = str(Path(__file__).parents[1] / "bench" / "run.py")
@@ -92,23 +93,20 @@ with warnings.catch_warnings(record=True) as caught:
     with hf.patched():
         wrapped = hf.wrap(tok)
     hf.unpatch()
+ours = hf.Tokenizer.from_file(sys.argv[1])
 print(json.dumps({
-    "warnings": [(w.category.__name__, str(w.message), w.filename) for w in caught],
+    "warnings": [(w.category.__name__, str(w.message)) for w in caught],
     "is_unchanged": wrapped is tok and tokenizers.Tokenizer is real,
     "engine": hf.engine(tok),
+    "ours": [hf.engine(ours), hf.wrap(ours) is ours, isinstance(ours, hf.Tokenizer)],
     "fallbacks": hf.fallbacks(),
     "wrong": error_of(lambda: hf.engine(3)),
     "strict": error_of(lambda: hf.patch(strict=True)),
-    "Tokenizer": error_of(lambda: hf.Tokenizer),
-    "DecodeStream": error_of(lambda: hf.DecodeStream),
     "unknown": error_of(lambda: hf.unknown),
-    "from": error_of(lambda: exec("from bpe.compat.huggingface import Encoding")),
 }))
 """
-REASON = (
-    "bpe stands in for tokenizers 0.22.2, 0.23.1, 0.23.3; tokenizers 1.0.0-rc.3 lacks classes that "
-    "the stand-in needs"
-)
+REASON = "tokenizers 1.0.0-rc.3 lacks classes of tokenizers 0.22.2, 0.23.1, 0.23.3"
+INSTEAD = "read the file with from_file of bpe.compat.huggingface.Tokenizer"
 
 
 @pytest.fixture
@@ -121,29 +119,30 @@ def newer(tmp_path: Path) -> dict[str, str]:
     return environment(PYTHONPATH=os.pathsep.join([str(folder.parent), str(PACKAGE_FOLDER)]))
 
 
-def test_the_module_imports_and_steps_aside(newer: dict[str, str], tmp_path: Path) -> None:
+def test_patch_and_wrap_say_that_they_change_nothing(newer: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "use.py", "small.json"], cwd=tmp_path, env=newer, capture_output=True,
         text=True, check=False,
     )  # fmt: skip
-    assert done.stderr == ""
+    assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     warnings = seen.pop("warnings")
-    warning = ["RuntimeWarning", f"{REASON}, so its tokenizers serve themselves"]
-    assert [warned[:2] for warned in warnings] == [warning] * 3
-    assert [Path(warned[2]).name for warned in warnings] == ["use.py", "unsupported.py", "use.py"]
+    assert {category for category, _ in warnings} == {"RuntimeWarning"}
+    patched, within, wrapped = (message for _, message in warnings)
+    assert patched == within
+    assert patched.startswith("patch has no class of transformers to change")
+    assert patched.endswith(f": {REASON}; {INSTEAD}")
+    assert wrapped == f"wrap changes no tokenizer: {REASON}; {INSTEAD}"
     assert seen == {
         "is_unchanged": True,
         "engine": ["tokenizers", REASON, {"bpe": 0, "tokenizers": 0}],
+        "ours": [["bpe", "", {"bpe": 0, "tokenizers": 0}], True, True],
         "fallbacks": {},
         "wrong": "TypeError: expected a tokenizers.Tokenizer or a fast tokenizer of transformers, "
         "got int",
-        "strict": f"FallbackError: {REASON}",
-        "Tokenizer": f"ImportError: bpe.compat.huggingface has no Tokenizer here: {REASON}",
-        "DecodeStream": f"ImportError: bpe.compat.huggingface has no DecodeStream here: {REASON}",
+        "strict": f"FallbackError: {patched}",
         "unknown": "AttributeError: module 'bpe.compat.huggingface' has no attribute 'unknown'",
-        "from": f"ImportError: bpe.compat.huggingface has no Encoding here: {REASON}",
     }
 
 
@@ -158,16 +157,31 @@ def test_the_variable_that_turns_patch_off_also_turns_the_warning_off(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_without_tokenizers_the_error_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['tokenizers'] = None; import bpe.compat.huggingface"
+@pytest.mark.parametrize("is_installed", [True, False], ids=["tokenizers 1.0", "no tokenizers"])
+def test_a_tokenizer_without_the_classes_of_tokenizers(
+    newer: dict[str, str], is_installed: bool, tmp_path: Path
+) -> None:
+    code = """
+import copy, pickle
+from bpe.compat import huggingface as hf
+
+tok = hf.Tokenizer.from_pretrained(".")
+assert tok.add_tokens([hf.AddedToken("<new>", lstrip=True)]) == 1
+for each in (tok, copy.deepcopy(tok), pickle.loads(pickle.dumps(tok)),
+             hf.Tokenizer.from_str(tok.to_str()), hf.Tokenizer.from_buffer(tok.to_str().encode())):
+    encoding = pickle.loads(pickle.dumps(each.encode("a  <new>é")))
+    assert encoding.offsets == [(0, 0), (0, 1), (1, 8), (8, 9)], encoding.offsets
+    assert type(each) is hf.Tokenizer
+stream = hf.DecodeStream()
+assert [stream.step(tok, id) for id in encoding.ids] == ["<|end|>", "a", "<new>", "é"]
+"""
+    small_tokenizer().save(tmp_path / "tokenizer.json")
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment(), capture_output=True,
+        [sys.executable, "-c", code], cwd=tmp_path,
+        env=newer if is_installed else newer_tokenizers.beside(None), capture_output=True,
         text=True, check=False,
     )  # fmt: skip
-    assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: bpe.compat.huggingface needs the package tokenizers; install it with "
-        "`pip install tokenizers`"
-    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 ENGINE = (
@@ -179,7 +193,7 @@ ENGINE = (
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("hf-check", "small.json"), f"hf-check has nothing to compare: {REASON}"),
+        (("hf-check", "small.json"), f"hf-check has nothing to compare with: {REASON}"),
         (("fuzz", "--preset", "gpt2", "--against", "hf", "--seconds", "1"), ENGINE),
         (("identify", "small.json", "--against", "text.txt"), ENGINE),
     ],

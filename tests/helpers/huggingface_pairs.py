@@ -174,9 +174,13 @@ def random_text(random: Random) -> str:
 Call = Callable[[Any], Any]
 
 
-def random_call(random: Random) -> tuple[str, Call]:
-    """Return a random call of a tokenizer, and its description."""
-    name, args, kwargs = random.choice(_CALLS)(random)
+def random_call(random: Random, only_calls: bool = False) -> tuple[str, Call]:
+    """Return a random call of a tokenizer, and its description.
+
+    With `only_calls`, the call sets no component, and adds no token.
+    """
+    calls = [call for call in _CALLS if call not in (_component, _added)] if only_calls else _CALLS
+    name, args, kwargs = random.choice(calls)(random)
     return f"{name}(*{args!r}, **{kwargs!r})", lambda tok: getattr(tok, name)(*args, **kwargs)
 
 
@@ -257,11 +261,11 @@ def _decode(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
 
 
 def _added(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    import tokenizers
+    from bpe.compat.huggingface import AddedToken
 
     flags = {name: random.random() < 0.3 for name in FLAGS}
     token = random.choice(["<new>", "<L>", "the", "x", " brown", "", "<s>", "<W>"])
-    made: Any = token if random.random() < 0.3 else tokenizers.AddedToken(token, **flags)
+    made: Any = token if random.random() < 0.3 else AddedToken(token, **flags)
     return random.choice(["add_tokens", "add_special_tokens"]), ([made],), {}
 
 
@@ -297,10 +301,10 @@ _CALLS = (
 )
 
 
-def outcome(call: Call, tok: Any) -> Any:
-    """Return what a call does: its result in plain values, or its exception."""
+def outcome(call: Call, tok: Any, convert: Call | None = None) -> Any:
+    """Return what a call does: its result in plain values, by `convert`, or its exception."""
     try:
-        return plain(call(tok))
+        return (convert or plain)(call(tok))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic in Rust is not an Exception
@@ -334,6 +338,13 @@ def plain(value: Any) -> Any:
         "pickle": json.loads(pickle.loads(pickle.dumps(value)).__getstate__()),
         "overflowing": [plain(other) for other in value.overflowing],
     }  # fmt: skip
+
+
+def state(value: Any) -> Any:
+    """Return plain values as `plain` does; of an encoding, only its pickled state."""
+    if isinstance(value, (list, tuple)):
+        return [state(item) for item in value]
+    return json.loads(value.__getstate__()) if hasattr(value, "overflowing") else value
 
 
 def _lookups(value: Any) -> list[Any]:

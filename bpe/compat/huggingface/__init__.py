@@ -3,7 +3,7 @@
     hf.patch()                      # every tokenizer of transformers, in the whole process
     hf.patch(factories=True)        # also those that programs read with tokenizers.Tokenizer
     tok = hf.wrap(tok)              # one tokenizer
-    hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer
+    hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer, also without tokenizers
     hf.engine(tok)                  # the library that answers the calls of tok, and why
     hf.fallbacks()                  # the number of calls that bpe could not answer, by reason
 
@@ -23,9 +23,11 @@ to the real tokenizer if its result might differ:
   returns its stand-in. So pickles do not change, and `unpatch` restores tokenizers that exist. It
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
-With a version of tokenizers that lacks the classes to build on, such as 1.0, all tokenizers serve
-themselves: `patch` and `wrap` warn, `engine` returns the reason, and the classes cannot be
-imported.
+If the installed tokenizers lacks the classes to wrap, as version 1.0 does, or none is installed,
+`Tokenizer` wraps the class of `record`, which keeps the file, the added tokens and the settings.
+The results are those of tokenizers 0.23.3. A call or a file that bpe does not support raises
+UnsupportedError. `patch` and `wrap` warn that they change nothing; `patch(factories=True)` still
+replaces `from_file` and `from_pretrained` of tokenizers.Tokenizer.
 
 `comparable` returns the plain values of a result, to compare results of both libraries.
 
@@ -39,25 +41,17 @@ in Rust that take an encoding (`Encoding.merge`, `Tokenizer.post_process`, `Post
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from bpe.compat.huggingface.real import WHY_NOT
+from bpe.compat.huggingface.encoding import Encoding
+from bpe.compat.huggingface.patching import engine, fallbacks, patch, patched, unpatch, wrap
+from bpe.compat.huggingface.real import WHY_RECORD as WHY_RECORD
+from bpe.compat.huggingface.real import AddedToken
 from bpe.compat.huggingface.serving import FallbackError, ServingEngine
-
-# Tools that read the code without running it take the last definition of a name.
-if not TYPE_CHECKING and WHY_NOT:
-    from bpe.compat.huggingface import unsupported
-    from bpe.compat.huggingface.unsupported import engine, fallbacks, patch, patched, unpatch, wrap
-
-    __getattr__ = unsupported.__getattr__
-else:
-    from bpe.compat.huggingface.encoding import Encoding
-    from bpe.compat.huggingface.patching import engine, fallbacks, patch, patched, unpatch, wrap
-    from bpe.compat.huggingface.state import comparable
-    from bpe.compat.huggingface.stream import DecodeStream
-    from bpe.compat.huggingface.tokenizers import Tokenizer
+from bpe.compat.huggingface.state import comparable
+from bpe.compat.huggingface.stream import DecodeStream
+from bpe.compat.huggingface.tokenizers import Tokenizer
 
 __all__ = [
+    "AddedToken",
     "DecodeStream",
     "Encoding",
     "FallbackError",

@@ -11,7 +11,8 @@ import numpy as np
 
 from bpe.compat.huggingface import inputs
 from bpe.compat.huggingface.bpe_engine import have_surrogates
-from bpe.compat.huggingface.real import RealTokenizer
+from bpe.compat.huggingface.real import WHY_RECORD, RealTokenizer
+from bpe.compat.huggingface.record import arguments
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.state import State
 
@@ -103,6 +104,9 @@ class AsyncCalls:
         try:
             check()
         except CallFallbackError as error:
+            if WHY_RECORD:
+                args = arguments.usual(method, args)
+                return asyncio.get_running_loop().run_in_executor(None, own, method, *args)
             self._state.fall_back(str(error))
             return getattr(RealTokenizer, method)(self._real, *args)
         return asyncio.get_running_loop().run_in_executor(None, own, method, *args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe import Tokenizer, UnsupportedError
 from bpe.characters.marks import SPACE_MARK
@@ -20,19 +20,29 @@ from bpe.formats.native_readers import open_native, parse_rest
 from bpe.formats.tokenizer_config import FLAGS
 from bpe.text_ids import TextIds
 
+if TYPE_CHECKING:
+    from pretok import _core
 
-def build(serialized: bytes) -> BpeEngine:
+
+def build(
+    serialized: bytes,
+    added: list[dict[str, Any]] | None = None,
+    native: _core.JsonFile | None = None,
+) -> BpeEngine:
     """Return the engine of a tokenizer, serialized as a tokenizer.json.
 
+    `added` replaces the added_tokens of the file; `native` is the result of open_native for it.
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
     """
-    native = open_native(serialized)
+    native = native or open_native(serialized)
     file = parse_rest(serialized, native).object()
-    processor = post_processor.read(Value(file["post_processor"], "post_processor"))
+    processor = post_processor.read(Value(file.get("post_processor"), "post_processor"))
     # `processor` replaces the post_processor. Truncation and padding are arguments of the engine.
     file |= {"truncation": None, "padding": None, "post_processor": None}
+    if added is not None:
+        file["added_tokens"] = added
     model = file["model"]
-    if why := why_words_differ(Value(file["pre_tokenizer"], "pre_tokenizer")):
+    if why := why_words_differ(Value(file.get("pre_tokenizer"), "pre_tokenizer")):
         raise UnsupportedError(why)
     # The ids are those of a tokenizer that exists, but the library tokenizers may give an added
     # token another id when it loads this file.
@@ -41,7 +51,7 @@ def build(serialized: bytes) -> BpeEngine:
         raise UnsupportedError(spec.why_no_preset)
     ignore_merges = bool(model.get("ignore_merges"))
     vocab = model.get("vocab") if native is None else TextIds(native)
-    parts = Parts(spec, processor, vocab, file["decoder"], ignore_merges)
+    parts = Parts(spec, processor, vocab, file.get("decoder"), ignore_merges)
     return _engine(parts, spec.added_tokens)
 
 

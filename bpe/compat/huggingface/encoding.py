@@ -17,10 +17,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from bpe.compat.huggingface import window_changes
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import RealEncoding
+from bpe.compat.huggingface.record import rust
 from bpe.compat.huggingface.rows import ListedRow
-from bpe.compat.huggingface.windows import Part, Window
+from bpe.compat.huggingface.windows import Part, Window, merge
 from bpe.once import lazy
 
 MAX_WORD = (1 << 32) - 1
@@ -30,9 +32,11 @@ MAX_WORD = (1 << 32) - 1
 def _usual(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that calls `method` with plain numbers from 0 to MAX_WORD.
 
-    The real encoding answers calls with unusual arguments, and all calls if it exists.
+    The real encoding answers calls with unusual arguments, and all calls if it exists. Without the
+    class of real encodings, convert the arguments.
     """
-    most = method.__code__.co_argcount - 1
+    names = method.__code__.co_varnames[1 : method.__code__.co_argcount]
+    most = len(names)
     least = most - len(method.__defaults__ or ())
 
     @wraps(method)
@@ -43,9 +47,16 @@ def _usual(method: Callable[..., Any]) -> Callable[..., Any]:
                     break
             else:
                 return method(self, *args)
-        return getattr(self._real, method.__name__)(*args, **kwargs)
+        if RealEncoding is not None:
+            return getattr(self._real, method.__name__)(*args, **kwargs)
+        kwargs = {name: _number(name, arg) for name, arg in kwargs.items()}
+        return method(self, *map(_number, names, args), **kwargs)
 
     return call
+
+
+def _number(name: str, value: Any) -> int:
+    return rust.id_number(value) if name == "word_index" else rust.size(value)
 
 
 class Encoding:
@@ -58,8 +69,8 @@ class Encoding:
     _engine: Any = None
     """The BpeEngine of an encoding that `BpeEngine.text_encoding` made, else None."""
 
-    def __init__(self, source: Callable[..., Window], *arguments: Any) -> None:
-        """`source(*arguments)` returns the window, on first access."""
+    def __init__(self, source: Callable[..., Window] = Window, *arguments: Any) -> None:
+        """`source(*arguments)` returns the window, on first access; it is empty by default."""
         self._source = source, *arguments
 
     @classmethod
@@ -72,7 +83,7 @@ class Encoding:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """The class that this object stands in for."""
-        return RealEncoding
+        return RealEncoding or Encoding
 
     @lazy
     def _window(self) -> Window:
@@ -167,6 +178,8 @@ class Encoding:
 
     def to_real(self) -> Any:
         """Return an equal tokenizers.Encoding."""
+        if RealEncoding is None:
+            raise AttributeError("Encoding.to_real needs tokenizers 0.22 or 0.23")
         real = RealEncoding()
         real.__setstate__(json.dumps(self._state(), ensure_ascii=False).encode())
         return real
@@ -192,40 +205,45 @@ class Encoding:
         return self.to_real()
 
     @_usual
-    def token_to_sequence(self, token: int) -> int | None:
+    def token_to_sequence(self, token_index: int) -> int | None:
         """Return the number of the sequence of a token.
 
         If a token is in several sequences, the library tokenizers returns any of them.
         """
         ranges = self._window.ranges
-        if token > len(self._window):
+        if token_index > len(self._window):
             return None
         if not ranges:
             return 0
         return next(
-            (number for number, (start, stop) in ranges.items() if start <= token < stop), None
+            (number for number, (start, stop) in ranges.items() if start <= token_index < stop),
+            None,
         )
 
     @_usual
-    def token_to_word(self, token: int) -> int | None:
+    def token_to_word(self, token_index: int) -> int | None:
         """Return the number of the word of a token."""
-        is_known = token < len(self._words) and self.token_to_sequence(token) is not None
-        return self._words[token] if is_known else None
+        is_known = (
+            token_index < len(self._words) and self.token_to_sequence(token_index) is not None
+        )
+        return self._words[token_index] if is_known else None
 
     @_usual
-    def token_to_chars(self, token: int) -> Span | None:
+    def token_to_chars(self, token_index: int) -> Span | None:
         """Return the span of a token in its text, in code points."""
-        is_known = token < len(self._spans) and self.token_to_sequence(token) is not None
-        return self._spans[token] if is_known else None
+        is_known = (
+            token_index < len(self._spans) and self.token_to_sequence(token_index) is not None
+        )
+        return self._spans[token_index] if is_known else None
 
     @_usual
-    def word_to_tokens(self, word: int, sequence: int = 0) -> Span | None:
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """Return the half-open range of the tokens of a word."""
-        start, last = self._window.sequence_range(sequence)
+        start, last = self._window.sequence_range(sequence_index)
         words = self._words
-        if sequence in self._ascending_words:
+        if sequence_index in self._ascending_words:
             try:
-                start = words.index(word, start, last)
+                start = words.index(word_index, start, last)
             except ValueError:
                 return None
         found: list[int] = []
@@ -233,39 +251,40 @@ class Encoding:
             other = words[index]
             if other is None:
                 continue
-            if other > word:
+            if other > word_index:
                 break
-            if other == word:
+            if other == word_index:
                 found.append(index)
         return (found[0], found[-1] + 1) if found else None
 
     @_usual
-    def word_to_chars(self, word: int, sequence: int = 0) -> Span | None:
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """Return the span of a word in its text, in code points."""
-        tokens = self.word_to_tokens(word, sequence)
+        tokens = self.word_to_tokens(word_index, sequence_index)
         if tokens is None:
             return None
         start, stop = tokens
         return self._spans[start][0], self._spans[stop - 1][1]
 
     @_usual
-    def char_to_token(self, at: int, sequence: int = 0) -> int | None:
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
         """Return the index of the first token at an offset, in code points of a sequence."""
-        first, last = self._window.sequence_range(sequence)
-        spans, ends = self._spans, self._searched.get(sequence)
-        if sequence not in self._searched:  # for only one call, a table would not pay
-            self._searched[sequence] = None
+        first, last = self._window.sequence_range(sequence_index)
+        spans, ends = self._spans, self._searched.get(sequence_index)
+        if sequence_index not in self._searched:  # for only one call, a table would not pay
+            self._searched[sequence_index] = None
         elif ends is None:
-            ends = self._searched[sequence] = _ascending_ends(spans[first:last])
+            ends = self._searched[sequence_index] = _ascending_ends(spans[first:last])
         if not ends:
-            return next((i for i in range(first, last) if spans[i][0] <= at < spans[i][1]), None)
-        index = first + bisect_right(ends, at)
-        return index if index < last and spans[index][0] <= at else None
+            found = (i for i in range(first, last) if spans[i][0] <= char_pos < spans[i][1])
+            return next(found, None)
+        index = first + bisect_right(ends, char_pos)
+        return index if index < last and spans[index][0] <= char_pos else None
 
     @_usual
-    def char_to_word(self, at: int, sequence: int = 0) -> int | None:
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
         """Return the number of the word at an offset."""
-        token = self.char_to_token(at, sequence)
+        token = self.char_to_token(char_pos, sequence_index)
         return None if token is None else self.token_to_word(token)
 
     @lazy
@@ -300,20 +319,29 @@ class Encoding:
         self._change("set_sequence_id", args, kwargs)
 
     def _change(self, method: str, args: Any, kwargs: Any) -> None:
-        """Call `method` of an equal real encoding, and take over the result."""
-        real = self.to_real()
-        getattr(real, method)(*args, **kwargs)
-        window = _window_of(json.loads(real.__getstate__()))
+        """Change the window as `method` of an equal real encoding does."""
+        if RealEncoding is None:
+            window = _window_of(self._state())
+            window = getattr(window_changes, method)(window, *args, **kwargs)
+        else:
+            real = self.to_real()
+            getattr(real, method)(*args, **kwargs)
+            window = _window_of(json.loads(real.__getstate__()))
         self.__dict__.clear()
         self._window = window
 
     @staticmethod
     def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
-        """Return a tokenizers.Encoding of `encodings`, of bpe or real ones, one after the other.
+        """Return an encoding of `encodings`, of bpe or real ones, one after the other.
 
-        Before `patch`, the function `merge` of tokenizers.Encoding takes only real ones.
+        It is a tokenizers.Encoding, if there is this class. Before `patch`, its function `merge`
+        takes only real ones.
         """
-        return RealEncoding.merge(real_arguments(encodings), growing_offsets)
+        if RealEncoding is not None:
+            return RealEncoding.merge(real_arguments(encodings), growing_offsets)
+        listed = rust.instances(rust.items(encodings), Encoding, "Encoding")
+        windows = (encoding._window for encoding in listed)
+        return Encoding.of(merge(windows, rust.flag(growing_offsets)))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"'tokenizers.Encoding' object has no attribute {name!r}")
@@ -328,16 +356,23 @@ class Encoding:
         )
 
     def __getstate__(self) -> bytes:
+        if RealEncoding is None:
+            return json.dumps(self._state(), ensure_ascii=False).encode()
         return self._real.__getstate__()  # type: ignore[no-any-return]
 
+    def __setstate__(self, state: bytes) -> None:
+        self._window = _window_of(json.loads(state))
+
     def __reduce_ex__(self, protocol: Any) -> Any:
+        if RealEncoding is None:
+            return Encoding, (), self.__getstate__()
         return self._real.__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
-        return copy.copy(self._real)
+        return copy.copy(self._real) if RealEncoding else Encoding.of(self._window)
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return copy.deepcopy(self._real, memo)
+        return copy.deepcopy(self._real, memo) if RealEncoding else Encoding.of(self._window)
 
 
 def _ascending_ends(spans: list[Span]) -> list[int]:

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+from bpe.compat.huggingface import newer, settings, short_methods
 from bpe.compat.huggingface import processes as spawning
-from bpe.compat.huggingface import settings, short_methods
-from bpe.compat.huggingface.real import RealDecodeStream, RealTokenizer
+from bpe.compat.huggingface.real import WHY_RECORD, RealDecodeStream, RealTokenizer
 from bpe.compat.huggingface.replacements import replacements
-from bpe.compat.huggingface.serving import ServingEngine
+from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 from bpe.compat.huggingface.settings import Options
 from bpe.compat.huggingface.state import recheck_all, state_of
 from bpe.compat.huggingface.stream import DecodeStream
@@ -57,13 +57,29 @@ def patch(
         if options is None:
             return
         settings.use(options)
-        if not _replaced:
+        if WHY_RECORD:
+            _patch_newer(options)
+        elif not _replaced:
             found = list(replacements())
             _replace_stream(RealDecodeStream, DecodeStream)
             recheck_all()
             _replace(found)
         if options.processes:
             _replace(spawning.replacements())
+
+
+def _patch_newer(options: Options) -> None:
+    """Replace the factories, if `options` says so and there are any."""
+    settings.use(options._replace(check=0.0))  # no library computes results to compare with
+    found = list(newer.replacements()) if options.factories else []
+    _replace(found)
+    if found:
+        return
+    try:
+        newer.refuse(newer.why_no_transformers())
+    except FallbackError:
+        settings.use(_outer.pop())
+        raise
 
 
 def _replace(found: Iterable[tuple[Any, str, Any]]) -> None:
@@ -87,7 +103,8 @@ def unpatch() -> None:
                 delattr(owner, name)
             else:
                 setattr(owner, name, value)
-        _replace_stream(DecodeStream, RealDecodeStream)
+        if not WHY_RECORD:
+            _replace_stream(DecodeStream, RealDecodeStream)
 
 
 @contextmanager
@@ -117,7 +134,13 @@ def wrap(tok: Any) -> Any:
 
     A tokenizers.Tokenizer becomes a Tokenizer. A tokenizer of transformers is changed in place:
     its backend becomes a Tokenizer. Anything else raises TypeError.
+
+    A tokenizer of tokenizers 1.0 does not keep the parts of the file that offsets need. It is
+    returned unchanged, with a warning.
     """
+    if newer.is_newer(tok):
+        newer.refuse("wrap changes no tokenizer")
+        return tok
     real = real_of(tok)
     if isinstance(tok, RealTokenizer):
         return Tokenizer.of(real)
@@ -131,6 +154,8 @@ def engine(tok: Any) -> ServingEngine:
     It is "tokenizers" if no call of `tok` reaches bpe, because `tok` is neither patched nor
     wrapped.
     """
+    if newer.is_newer(tok):
+        return ServingEngine("tokenizers", WHY_RECORD, {"bpe": 0, "tokenizers": 0})
     real = real_of(tok)
     is_of_transformers = not isinstance(tok, RealTokenizer)
     serving = state_of(real).serving_engine(real)

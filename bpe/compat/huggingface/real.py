@@ -1,56 +1,77 @@
-"""The classes of the library tokenizers, also after a program replaced tokenizers.Tokenizer."""
+"""The classes of the library tokenizers, also after a program replaced tokenizers.Tokenizer.
+
+If the library lacks some of them, as version 1.0 does, or is not installed, the classes of `record`
+take their place.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from bpe.compat.huggingface import record
+
 try:
     import tokenizers
+
+    INSTALLED: str = tokenizers.__version__
 except ModuleNotFoundError as error:
     if error.name != "tokenizers":
         raise
-    raise ModuleNotFoundError(
-        "bpe.compat.huggingface needs the package tokenizers; install it with "
-        "`pip install tokenizers`",
-        name="tokenizers",
-    ) from None
+    INSTALLED = ""
 
-VERSION: str = tokenizers.__version__
+VERSION = INSTALLED
+"""The version of tokenizers whose results the stand-in gives."""
+FOLLOWED = "0.23.3"
+"""The version that the classes of `record` follow."""
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
 """The versions of the library tokenizers with which the stand-in was compared.
 
 The stand-in is the Tokenizer of bpe.compat.huggingface.
 """
-WHY_NOT = ""
-"""Why the stand-in cannot be built on the installed version, which lacks a class; else ""."""
+WHY_RECORD = ""
+"""Why the classes of `record` are used; "" if they are not."""
+COMPONENTS: tuple[Any, ...] = ()
+"""The base classes of the components of a tokenizer."""
+SEQUENCES: tuple[Any, ...] = ()
+"""The classes of components whose items can be replaced."""
+RealEncoding: Any = None
+PostProcessor: Any = None
+ParityBpeTrainer: Any = None
+EMPTY: Any = None
+"""A tokenizer that decodes all ids to an empty text."""
 
 try:
     from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+    AddedToken: Any = tokenizers.AddedToken
     RealTokenizer: Any = tokenizers.Tokenizer
-    RealEncoding: Any = tokenizers.Encoding
+    RealEncoding = tokenizers.Encoding
     RealDecodeStream: Any = decoders.DecodeStream
-    PostProcessor: Any = processors.PostProcessor
-    COMPONENTS: tuple[Any, ...] = (
+    PostProcessor = processors.PostProcessor
+    COMPONENTS = (
         normalizers.Normalizer,
         pre_tokenizers.PreTokenizer,
         PostProcessor,
         decoders.Decoder,
         models.Model,
     )
-    """The base classes of the components of a tokenizer."""
-    SEQUENCES: tuple[Any, ...] = (
+    SEQUENCES = (
         normalizers.Sequence,
         pre_tokenizers.Sequence,
         processors.Sequence,
     )
-    """The classes of components whose items can be replaced."""
-    EMPTY: Any = RealTokenizer(models.BPE())
-    """A tokenizer that decodes all ids to an empty text."""
+    EMPTY = RealTokenizer(models.BPE())
     # tokenizers 0.22 lacks this trainer, the only one that takes a tokenizer.
-    ParityBpeTrainer: Any = getattr(trainers, "ParityBpeTrainer", None)
+    ParityBpeTrainer = getattr(trainers, "ParityBpeTrainer", None)
 except (ImportError, AttributeError):
-    WHY_NOT = (
-        f"bpe stands in for tokenizers {', '.join(TESTED_VERSIONS)}; tokenizers {VERSION} lacks "
-        "classes that the stand-in needs"
+    WHY_RECORD = (
+        f"tokenizers {INSTALLED} lacks classes of tokenizers {', '.join(TESTED_VERSIONS)}"
+        if INSTALLED
+        else "tokenizers is not installed"
     )
+    VERSION = FOLLOWED
+    AddedToken, RealTokenizer = record.AddedToken, record.Tokenizer
+    RealDecodeStream = record.DecodeStream
+    RealEncoding = PostProcessor = ParityBpeTrainer = None
+    COMPONENTS = SEQUENCES = ()
+    EMPTY = RealTokenizer.from_str('{"model": {"type": "BPE", "vocab": {}, "merges": []}}')

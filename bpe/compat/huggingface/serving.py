@@ -12,6 +12,11 @@ class FallbackError(RuntimeError):
 class CallFallbackError(Exception):
     """The reason why the real tokenizer must serve a call; never leaves this package."""
 
+    def __init__(self, reason: str, error: str = "") -> None:
+        """`error` is the text of tokenizers' own error, if it refuses the call."""
+        super().__init__(reason)
+        self.error = error
+
 
 class ServingEngine(NamedTuple):
     """The library that serves a tokenizer.

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 from bpe.compat.huggingface.real import COMPONENTS as CLASSES
-from bpe.compat.huggingface.real import SEQUENCES
+from bpe.compat.huggingface.real import SEQUENCES, WHY_RECORD
 from bpe.formats.tokenizer_config import FLAGS
 
 COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -49,6 +49,8 @@ def snapshot(real: Any) -> Any:
     Of a model that replaces another one, it has the options, the number of tokens, some of the
     tokens, and the result of merging these. A model that is equal in all of them is not noticed.
     """
+    if WHY_RECORD:
+        return real.changes, replaced_methods(real)
     model = real.model
     size = real.get_vocab_size(False)
     sample = [model.id_to_token(id) for id in range(0, size, max(1, size // _SAMPLED))]

@@ -20,7 +20,7 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.building import build, build_again
 from bpe.compat.huggingface.parts import Parts
-from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION
+from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION, WHY_RECORD
 from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 from bpe.compat.huggingface.snapshot import listen, replaced_methods, snapshot
 
@@ -226,18 +226,30 @@ def _engine_of(real: Any) -> tuple[BpeEngine | None, str]:
         return None, f"tokenizers {VERSION} has not been compared with bpe"
     if replaced := replaced_methods(real):
         return None, f"{replaced[0]} is replaced on this tokenizer"
+    if WHY_RECORD:
+        return _engine_of_record(real)
     try:
         serialized = real.to_str().encode()
     except Exception as error:  # tokenizers raises plain Exception
         return None, f"it cannot be serialized: {error}"
-    # Copies of a tokenizer share their engine.
-    digest = blake2b(serialized).digest()
+    return _shared(blake2b(serialized).digest(), lambda: build(serialized))
+
+
+def _engine_of_record(real: Any) -> tuple[BpeEngine | None, str]:
+    """Return the engine of a Tokenizer of `record`, or None and the reason."""
+    file, added = real.file, real.listed_tokens()
+    digest = blake2b(file.digest + repr(added).encode()).digest()
+    return _shared(digest, lambda: build(file.data, added, file.native))
+
+
+def _shared(digest: bytes, make: Callable[[], BpeEngine]) -> tuple[BpeEngine | None, str]:
+    """Return the engine that copies of a tokenizer share, or None and the reason."""
     try:
-        engine = _engines.get(digest) or build(serialized)
-        _engines[digest] = engine
-        return engine, ""
+        engine = _engines.get(digest) or make()
     except (UnsupportedError, VocabularyError) as error:
         return None, str(error)
+    _engines[digest] = engine
+    return engine, ""
 
 
 def comparable(result: Any) -> Any:

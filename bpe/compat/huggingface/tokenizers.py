@@ -10,11 +10,13 @@ from operator import attrgetter
 from typing import Any
 from weakref import ref
 
+from bpe import UnsupportedError
 from bpe.compat.huggingface import inputs, settings
 from bpe.compat.huggingface.async_calls import AsyncCalls, awaiting
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
-from bpe.compat.huggingface.real import VERSION, RealTokenizer
+from bpe.compat.huggingface.real import VERSION, WHY_RECORD, RealTokenizer
+from bpe.compat.huggingface.record import arguments
 from bpe.compat.huggingface.rows import BareRow, Row
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.snapshot import COMPONENTS
@@ -83,22 +85,30 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     @classmethod
     def from_file(cls, path: str) -> Tokenizer:
         """Read a tokenizer.json."""
-        return cls.of(RealTokenizer.from_file(path))
+        return cls._loaded(RealTokenizer.from_file(path))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
         """Parse a tokenizer.json."""
-        return cls.of(RealTokenizer.from_str(json))
+        return cls._loaded(RealTokenizer.from_str(json))
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """Parse the bytes of a tokenizer.json."""
-        return cls.of(RealTokenizer.from_buffer(buffer))
+        return cls._loaded(RealTokenizer.from_buffer(buffer))
 
     @classmethod
     def from_pretrained(cls, *args: Any, **kwargs: Any) -> Tokenizer:
         """Load a tokenizer as RealTokenizer.from_pretrained does."""
-        return cls.of(RealTokenizer.from_pretrained(*args, **kwargs))
+        return cls._loaded(RealTokenizer.from_pretrained(*args, **kwargs))
+
+    @classmethod
+    def _loaded(cls, real: Any) -> Tokenizer:
+        """Return `of(real)`; raise UnsupportedError if no library can encode with it."""
+        tokenizer = cls.of(real)
+        if WHY_RECORD and tokenizer._state.engine(real) is None:
+            raise UnsupportedError(f"{tokenizer._state.reason}; {WHY_RECORD}")
+        return tokenizer
 
     @property
     def real(self) -> Any:
@@ -127,14 +137,16 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     def _encode(
         self, method: str, sequence: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
     ) -> Any:
-        def encode(engine: BpeEngine) -> Encoding:
-            inputs.check_flags(is_pretokenized, add_special_tokens)
+        def encode(
+            engine: BpeEngine, sequence: Any, pair: Any, is_pretokenized: bool, adds: bool
+        ) -> Encoding:
+            inputs.check_flags(is_pretokenized, adds)
             parts = (sequence,) if pair is None else (sequence, pair)
             rows = inputs.rows(engine, self._real, parts, is_pretokenized)
             if method == "async_encode":
                 for row in rows:
                     row.counts_bytes = True
-            return inputs.encodings(engine, self._real, [tuple(rows)], add_special_tokens)[0]
+            return inputs.encodings(engine, self._real, [tuple(rows)], adds)[0]
 
         args = sequence, pair, is_pretokenized, add_special_tokens
         return self._answer(encode, method, *args)
@@ -187,14 +199,16 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
     def _encode_batch(
         self, method: str, input: Any, is_pretokenized: bool, add_special_tokens: bool
     ) -> list[Any]:
-        def encode(engine: BpeEngine) -> list[Encoding]:
-            inputs.check_flags(is_pretokenized, add_special_tokens)
+        def encode(
+            engine: BpeEngine, input: Any, is_pretokenized: bool, adds: bool
+        ) -> list[Encoding]:
+            inputs.check_flags(is_pretokenized, adds)
             batch = [inputs.parts(item, is_pretokenized) for item in inputs.items(input)]
             texts = inputs.rows(engine, self._real, list(chain(*batch)), is_pretokenized)
             is_bare = method.endswith("encode_batch_fast")
             rows: Iterator[Row] = map(BareRow, texts) if is_bare else iter(texts)
             grouped = [tuple(islice(rows, len(parts))) for parts in batch]
-            return inputs.encodings(engine, self._real, grouped, add_special_tokens)
+            return inputs.encodings(engine, self._real, grouped, adds)
 
         args = input, is_pretokenized, add_special_tokens
         return self._answer(encode, method, *args)  # type: ignore[no-any-return]
@@ -209,7 +223,7 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
                 state.served += 1
                 return text
 
-        def decode(engine: BpeEngine) -> str:
+        def decode(engine: BpeEngine, ids: Any, skip_special_tokens: bool) -> str:
             _check_decoding(engine, skip_special_tokens)
             return engine.decoding.decode(ids, skip_special_tokens)
 
@@ -220,31 +234,33 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         return self._decode_batch("decode_batch", sequences, skip_special_tokens)
 
     def _decode_batch(self, method: str, sequences: Any, skip_special_tokens: bool) -> list[str]:
-        def decode(engine: BpeEngine) -> list[str]:
+        def decode(engine: BpeEngine, sequences: Any, skip_special_tokens: bool) -> list[str]:
             _check_decoding(engine, skip_special_tokens)
             decode = engine.decoding.decode
             return [decode(ids, skip_special_tokens) for ids in inputs.items(sequences)]
 
         return self._answer(decode, method, sequences, skip_special_tokens)  # type: ignore[no-any-return]
 
-    def _answer(self, own: Callable[[BpeEngine], Any], method: str, *args: Any) -> Any:
-        """Return the result of `own`; if bpe cannot serve the call, that of the real `method`."""
+    def _answer(self, own: Callable[..., Any], method: str, *args: Any) -> Any:
+        """Return own(engine, *args); if bpe cannot serve the call, that of the real `method`."""
         state, real = self._state, self._real
         engine = state.engine(real)
-        reason = state.reason
+        refusal = CallFallbackError(state.reason)
         if engine is not None:
             try:
-                result = own(engine)
+                result = _served(own, engine, method, args)
             except CallFallbackError as error:
-                reason = str(error)
+                refusal = error
             else:
                 state.served += 1
-                if not settings.check:
+                if not settings.check or WHY_RECORD:
                     return result
                 return state.check(
                     result, lambda: _original(method)(real, *args), f"{method}{args!r}"
                 )
-        state.fall_back(reason)
+        state.fall_back(str(refusal))
+        if WHY_RECORD:
+            raise _error(refusal)
         return _original(method)(real, *args)
 
     def post_process(self, encoding: Any, pair: Any = None, add_special_tokens: bool = True) -> Any:
@@ -292,7 +308,30 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         return Tokenizer.of(copy_with_engine(self._real, copied))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        if WHY_RECORD:
+            return Tokenizer.from_str, (self._real.to_str(),)
         return self._real.__reduce_ex__(protocol)
+
+
+def _served(own: Callable[..., Any], engine: BpeEngine, method: str, args: tuple[Any, ...]) -> Any:
+    """Return own(engine, *args).
+
+    If no real tokenizer can answer a call with unusual arguments, convert these. This raises the
+    errors of tokenizers for arguments that it refuses.
+    """
+    try:
+        return own(engine, *args)
+    except CallFallbackError:
+        if not WHY_RECORD:
+            raise
+    return own(engine, *arguments.usual(method, args))
+
+
+def _error(refusal: CallFallbackError) -> Exception:
+    """Return the error for a call that only the real tokenizer could answer."""
+    if refusal.error:
+        return Exception(refusal.error)
+    return UnsupportedError(f"bpe does not serve this call: {refusal}; {WHY_RECORD}")
 
 
 def _original(method: str) -> Callable[..., Any]:
@@ -331,10 +370,12 @@ def changing(method: Any, real: Any, only_adds: bool = False) -> Any:
             return method(*args, **kwargs)
         finally:
             state.forget(only_adds)
-            for content in special - special_tokens(real):
-                state.block(f"added token {content!r} is no longer special")
-            if real.normalizer is not None:
-                for content in normalized - normalized_tokens(real):
+            if not WHY_RECORD:
+                for content in special - special_tokens(real):
+                    state.block(f"added token {content!r} is no longer special")
+                for content in (
+                    normalized - normalized_tokens(real) if real.normalizer is not None else ()
+                ):
                     state.block(f"added token {content!r} is no longer normalized")
 
     return call

@@ -54,6 +54,12 @@ class Part(NamedTuple):
         values: list[Any] = getattr(self.row, name)[self.start : self.stop]
         return values
 
+    def moved(self, by: int) -> Part:
+        """Return the part with spans that start and end later."""
+        ids, tokens, spans, words = map(self.values, ("ids", "tokens", "spans", "words"))
+        row = ListedRow(ids, tokens, [(start + by, end + by) for start, end in spans], words)
+        return self._replace(row=row, start=0, stop=self.size)
+
 
 def fixed(ids: list[int], tokens: list[str], type_id: int, attention: int = 1) -> Part:
     """Return tokens of a template or of padding, with empty spans."""
@@ -139,15 +145,20 @@ class Window:
         first.overflowing = rest
         return first
 
-    def merged_with(self, other: Window) -> Window:
-        """Return this window followed by `other`; the overflow has all other combinations."""
+    def merged_with(self, other: Window, grows: bool = False) -> Window:
+        """Return this window followed by `other`; the overflow has all other combinations.
+
+        If `grows` is true, the spans of `other` count from the end of the last span here.
+        """
         overflowing = []
         for own in self.overflowing:
-            overflowing.append(own.merged_with(other))
-            overflowing += [own.merged_with(theirs) for theirs in other.overflowing]
-        overflowing += [self.merged_with(theirs) for theirs in other.overflowing]
+            overflowing.append(own.merged_with(other, grows))
+            overflowing += [own.merged_with(theirs, grows) for theirs in other.overflowing]
+        overflowing += [self.merged_with(theirs, grows) for theirs in other.overflowing]
         ranges = self.ranges | _shifted(other.ranges, len(self))
-        return Window(self.parts + other.parts, ranges, overflowing)
+        end = self.of_each_id("spans")[-1][1] if grows and len(self) else 0
+        parts = tuple(part.moved(end) for part in other.parts) if end else other.parts
+        return Window(self.parts + parts, ranges, overflowing)
 
     def padded(self, length: int, padding: Padding) -> Window:
         """Return the window, and its overflow, padded to `length` ids."""
@@ -169,7 +180,10 @@ def window_ranges(size: int, max_length: int, stride: int, direction: Direction)
     end.
     """
     if stride >= max_length:
-        raise CallFallbackError("a stride that is not less than the maximal length")
+        raise CallFallbackError(
+            "a stride that is not less than the maximal length",
+            f"`stride` must be strictly less than `max_len={max_length}`",
+        )
     for start in range(0, size - stride, max_length - stride):
         stop = min(start + max_length, size)
         yield (start, stop) if direction == "right" else (size - stop, size - start)
@@ -186,11 +200,11 @@ def pad(windows: list[Window], padding: Padding) -> list[Window]:
     return [window.padded(length, padding) for window in windows]
 
 
-def merge(windows: Iterable[Window]) -> Window:
-    """Return one window with all `windows` in order."""
+def merge(windows: Iterable[Window], grows: bool = False) -> Window:
+    """Return one window with all `windows` in order; `Window.merged_with` explains `grows`."""
     merged = Window()
     for window in windows:
-        merged = merged.merged_with(window)
+        merged = merged.merged_with(window, grows)
     return merged
 
 
@@ -209,7 +223,14 @@ def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[
         index = 0 if strategy == "only_first" else 1
         sizes = [MAX_LENGTH] * len(windows)
         if index >= len(windows) or len(windows[index]) <= excess:
-            raise CallFallbackError("a sequence that is too short to truncate")
+            problem = (
+                "Sequence to truncate too short to respect the provided max_length"
+                if index < len(windows)
+                else "Second sequence not provided"
+            )
+            raise CallFallbackError(
+                "a sequence that is too short to truncate", f"Truncation error: {problem}"
+            )
         sizes[index] = len(windows[index]) - excess
     return [
         window.truncated(size, stride, direction)
