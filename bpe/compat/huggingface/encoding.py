@@ -13,7 +13,6 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import wraps
-from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -21,8 +20,7 @@ from bpe.compat.huggingface import window_changes
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.record import rust
-from bpe.compat.huggingface.rows import ListedRow
-from bpe.compat.huggingface.windows import Part, Window, merge
+from bpe.compat.huggingface.windows import Window, merge
 from bpe.once import lazy
 
 MAX_WORD = (1 << 32) - 1
@@ -321,12 +319,12 @@ class Encoding:
     def _change(self, method: str, args: Any, kwargs: Any) -> None:
         """Change the window as `method` of an equal real encoding does."""
         if RealEncoding is None:
-            window = _window_of(self._state())
+            window = window_changes.window_of(self._state())
             window = getattr(window_changes, method)(window, *args, **kwargs)
         else:
             real = self.to_real()
             getattr(real, method)(*args, **kwargs)
-            window = _window_of(json.loads(real.__getstate__()))
+            window = window_changes.window_of(json.loads(real.__getstate__()))
         self.__dict__.clear()
         self._window = window
 
@@ -361,7 +359,7 @@ class Encoding:
         return self._real.__getstate__()  # type: ignore[no-any-return]
 
     def __setstate__(self, state: bytes) -> None:
-        self._window = _window_of(json.loads(state))
+        self._window = window_changes.window_of(json.loads(state))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if RealEncoding is None:
@@ -388,21 +386,3 @@ def real_arguments(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(real_arguments, value))
     return value
-
-
-def _window_of(state: dict[str, Any]) -> Window:
-    """Return the window with the values of a real encoding."""
-    ids = state["ids"]
-    row = ListedRow(ids, state["tokens"], list(map(tuple, state["offsets"])), state["words"])
-    kinds = list(
-        zip(state["type_ids"], state["attention_mask"], state["special_tokens_mask"], strict=True)
-    )
-    parts = []
-    for kind, run in groupby(range(len(ids)), key=kinds.__getitem__):
-        start, *rest = run
-        parts.append(Part(row, start, start + 1 + len(rest), *kind))
-    ranges = {
-        int(sequence): (range["start"], range["end"])
-        for sequence, range in state["sequence_ranges"].items()
-    }
-    return Window(tuple(parts), ranges, map(_window_of, state["overflowing"]))

@@ -1,15 +1,17 @@
 """Change a window as the methods of tokenizers.Encoding change an encoding.
 
-Each function has the arguments of the method with its name, and raises its errors.
+Each function but `window_of` has the arguments of the method with its name, and raises its errors.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from bpe.compat.huggingface.record import rust
+from bpe.compat.huggingface.rows import ListedRow
 from bpe.compat.huggingface.serving import CallFallbackError
-from bpe.compat.huggingface.windows import Padding, Window
+from bpe.compat.huggingface.windows import Padding, Part, Window
 
 
 def pad(
@@ -48,3 +50,21 @@ def set_sequence_id(window: Window, /, sequence_id: int) -> Window:
     result = Window(window.parts, window.ranges, window.overflowing)
     result.set_sequence(rust.size(sequence_id))
     return result
+
+
+def window_of(state: dict[str, Any]) -> Window:
+    """Return the window with the values of the pickled state of an encoding."""
+    ids = state["ids"]
+    row = ListedRow(ids, state["tokens"], list(map(tuple, state["offsets"])), state["words"])
+    kinds = list(
+        zip(state["type_ids"], state["attention_mask"], state["special_tokens_mask"], strict=True)
+    )
+    parts = []
+    for kind, run in groupby(range(len(ids)), key=kinds.__getitem__):
+        start, *rest = run
+        parts.append(Part(row, start, start + 1 + len(rest), *kind))
+    ranges = {
+        int(sequence): (range["start"], range["end"])
+        for sequence, range in state["sequence_ranges"].items()
+    }
+    return Window(tuple(parts), ranges, map(window_of, state["overflowing"]))
