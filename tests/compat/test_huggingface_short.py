@@ -28,6 +28,8 @@ hf = importlib.import_module("bpe.compat.huggingface")
 
 IDS: tuple[Any, ...] = ([5], [0], [], (5,), [5, 6], [300, 9999], [9999], [True], [-1], [1 << 32],
                         [2.5], np.array([5]), 5, None, [None], [[5]], "5")  # fmt: skip
+TEXTS: Any = (("the é", "fox <s>"), ("the", ""), ("", "é"), ("a", None), ("the", ["é"]),
+         ("the", "x \ud800"), ("the quick brown fox", "日本 the quick"))  # fmt: skip
 TOKENS: tuple[Any, ...] = ("the", "no such token", ["the", "Ġ", "no such token"], ("the", "é"), [],
                            ["the", "a"], None, [None], 5)  # fmt: skip
 
@@ -62,10 +64,24 @@ def test_one_short_text(seed: int) -> None:
                     tok.no_truncation()
             about = serialized, text, adds
             _assert_same(lambda tok: tok.encode(text, add_special_tokens=adds), toks, about)  # noqa: B023
+            pair = (text, pairs.random_text(random))
+            call = lambda tok: tok.encode(*pair, add_special_tokens=adds)  # noqa: B023,E731
+            _assert_same(call, toks, (about, pair))
             for name in ("encode_batch", "encode_batch_fast"):
-                _assert_same(lambda tok: getattr(tok, name)([text], False, adds), toks, about)  # noqa: B023
+                for batch in ([text], [pair], [[*pair]]):
+                    call = lambda tok: getattr(tok, name)(batch, False, adds)  # noqa: B023,E731
+                    _assert_same(call, toks, (about, batch))
             ids = [random.randrange(345) for _ in range(random.randrange(3))]
             _assert_same(lambda tok: tok.decode(ids, skip_special_tokens=adds), toks, ids)  # noqa: B023
+
+
+@pytest.mark.parametrize("input", [("the", ""), ["the", "é"], ("the",), ("the", None), None, [[]]])
+def test_inputs_that_may_be_pairs(input: Any) -> None:
+    toks = both(small())
+    for _ in range(2):
+        _assert_same(lambda tok: tok.encode(input), toks, input)
+        _assert_same(lambda tok: tok.encode("the", input), toks, input)
+        _assert_same(lambda tok: tok.encode_batch([input]), toks, input)
 
 
 @pytest.mark.parametrize("ids", IDS, ids=repr)
@@ -181,3 +197,34 @@ def test_replaced_reads_are_used() -> None:
     assert ours.token_to_id("the") == ours.real.token_to_id("the") == 7
     del ours.token_to_id
     assert ours.token_to_id("the") == ours.real.token_to_id("the") != 7
+
+
+@pytest.mark.parametrize("seed", range(max_examples(10)))
+def test_a_pair_of_transformers(seed: int, tmp_path: Path) -> None:
+    random = seeded(f"pair {seed}")
+    tok = calls.make(pairs.random_tokenizer(random), calls.random_settings(random), tmp_path)
+    options: list[dict[str, Any]] = [
+        {}, {"add_special_tokens": False}, {"truncation": True, "max_length": 9}, {"max_length": 3},
+        {"truncation": "only_second", "max_length": 6}, {"truncation": True}, {"padding": True},
+        {"return_tensors": "np"}, {"stride": 1, "truncation": True, "max_length": 5},
+    ]  # fmt: skip
+
+    def everything() -> list[Any]:
+        found: list[Any] = []
+        for text, pair in TEXTS:
+            for each in options:
+                for call in (
+                    ("__call__", (text, pair), each),
+                    ("__call__", (text,), {**each, "text_pair": pair}),
+                    ("encode", (text, pair), each),
+                    ("encode", (text,), {**each, "text_pair": pair}),
+                ):
+                    found.append((call, calls.outcome(tok, call)))
+                    if each.keys() <= {"add_special_tokens", "truncation", "max_length"}:
+                        backend = tok._tokenizer
+                        found.append((backend.truncation, backend.padding))
+        return found
+
+    expected = everything()
+    with hf.patched():
+        assert everything() == expected

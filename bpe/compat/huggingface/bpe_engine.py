@@ -15,7 +15,14 @@ from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
 from bpe.compat.huggingface.rows import BareRow, Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
-from bpe.compat.huggingface.windows import COMPUTES_OVERFLOW, Part, Truncation, Window, truncate
+from bpe.compat.huggingface.windows import (
+    COMPUTES_OVERFLOW,
+    Part,
+    Truncation,
+    Window,
+    first_type,
+    truncate,
+)
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.types import Ids, Offsets, Template, Treatment
@@ -204,6 +211,36 @@ class BpeEngine:
             return None
         return encoding
 
+    def pair_encoding(
+        self,
+        text: str,
+        pair: str,
+        treatment: Treatment,
+        add_special_tokens: bool,
+        limit: int | None = None,
+        is_bare: bool = False,
+    ) -> Encoding | None:
+        """Return the encoding of a pair of texts; None in the cases of `text_encoding`."""
+        if self._words and treatment == "text":
+            return None
+        texts = text, pair
+        if not (text.isascii() and pair.isascii()) and have_surrogates()([*texts]):
+            return None
+        encode = self._tokenizer.encode
+        try:
+            ids = encode(text, treatment), encode(pair, treatment)
+        except UnknownTokenError:
+            return None
+        first, second = (
+            TextRow([text], [ids], self._aligner, treatment)
+            for text, ids in zip(texts, ids, strict=True)
+        )
+        rows = (BareRow(first), BareRow(second)) if is_bare else (first, second)
+        window = self._processor.joined(rows, add_special_tokens)
+        if limit is not None and (not all(ids) or len(window) > limit or not COMPUTES_OVERFLOW):
+            return None
+        return Encoding.of(window)
+
     def text_tokens(
         self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool
     ) -> list[str] | None:
@@ -258,17 +295,23 @@ class BpeEngine:
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
     ) -> Window:
         """Return the window of one row or a pair, truncated and with its template."""
+        processor = self._processor
+        if truncation is not None:
+            added = processor.added(len(rows) == 2) if add_special_tokens else 0
+            size = sum(len(row.ids) for row in rows)
+            if added < truncation.max_length and size + added <= truncation.max_length:
+                truncation = None
         if truncation is None and len(rows) == 1 and self.is_simple:
-            return self._processor.around(rows[0], add_special_tokens)
-        # In encode_batch_fast of tokenizers, a second sequence also has the type 0 at first.
+            return processor.around(rows[0], add_special_tokens)
+        if truncation is None and len(rows) == 2:
+            return processor.joined((rows[0], rows[1]), add_special_tokens)
         windows = [
-            Window((Part(row, 0, len(row.ids), 0 if type(row) is BareRow else index),))
+            Window((Part(row, 0, len(row.ids), first_type(row, index)),))
             for index, row in enumerate(rows)
         ]
         if truncation is not None:
-            added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
             windows = truncate(windows, truncation, added)
-        return self._processor.process(windows, add_special_tokens)
+        return processor.process(windows, add_special_tokens)
 
 
 @cache

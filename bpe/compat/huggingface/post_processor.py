@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
+from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.windows import Part, Window, fixed, merge
+from bpe.compat.huggingface.windows import Part, Window, first_type, fixed, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.formats.post_processor import entries, kind_of, read_trims, text_and_id
@@ -66,6 +67,25 @@ class PostProcessor:
         start, size = sum(part.size for part in before), len(row.ids)
         ranges = {0: (start, start + size)} if self.numbers_sequences else {}
         return Window((*before, Part(row, 0, size, place.type_id or 0), *after), ranges)
+
+    def joined(self, rows: tuple[Row, Row], add_special_tokens: bool) -> Window:
+        """Return the result of `process` for a pair of rows that are not truncated."""
+        parts: list[Part] = []
+        ranges: dict[int, Span] = {}
+        at = 0
+        for part in self.pair:
+            if isinstance(part, Place):
+                row, type_id = rows[part.sequence], part.type_id
+                size = len(row.ids)
+                if type_id is None:
+                    type_id = first_type(row, part.sequence)
+                ranges[part.sequence] = at, at + size
+                part = Part(row, 0, size, type_id)
+            elif not add_special_tokens:
+                continue
+            parts.append(part)
+            at += part.stop - part.start
+        return Window(tuple(parts), ranges)
 
     @cached_property
     def single_parts(self) -> tuple[tuple[Part, ...], Place, tuple[Part, ...]]:

@@ -24,6 +24,7 @@ _OPTIONS = frozenset(
      "return_offsets_mapping", "return_special_tokens_mask", "return_length",
      "split_special_tokens", "verbose")
 )  # fmt: skip
+_OF_PAIRS = frozenset(("add_special_tokens", "truncation", "max_length"))
 
 
 class ShortCall:
@@ -88,6 +89,8 @@ class ShortCall:
 
     def call(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> Any:
         """Return tok(text, **options)."""
+        if type(text) is str and (args or "text_pair" in options):
+            return self._pair(tok, text, *args, **options)
         is_batch = type(text) in (list, tuple)
         texts = [*text] if is_batch else [text]
         if args or set(map(type, texts)) != {str} or not options.keys() <= _OPTIONS:
@@ -132,6 +135,45 @@ class ShortCall:
         state.served += 1
         encodings = [Encoding(batch.window, at) for at in range(len(texts))]
         return self._classes.result(data, encodings)
+
+    def _pair(
+        self, tok: Any, text: str, /, text_pair: Any = None, *args: Any, **options: Any
+    ) -> Any:
+        """Return tok(text, text_pair, **options) if nothing is truncated or padded."""
+        if args or type(text_pair) is not str or not text_pair or not options.keys() <= _OF_PAIRS:
+            return None
+        served = self._classes.engine(tok)
+        if served is None:
+            return None
+        engine, state, real = served
+        adds_special_tokens = options.get("add_special_tokens", True)
+        split = tok.split_special_tokens
+        if type(split) is not bool or type(adds_special_tokens) is not bool:
+            return None
+        try:
+            truncation, _, max_length = self._lengths(tok, real, options)
+        except CallFallbackError:
+            return None
+        if real.encode_special_tokens != split:
+            real.encode_special_tokens = split
+        encoding = engine.pair_encoding(
+            text, text_pair, "text" if split else "allow", adds_special_tokens,
+            None if truncation is None else truncation.max_length,
+        )  # fmt: skip
+        if encoding is None:
+            return None
+        data: dict[str, Any] = {"input_ids": encoding.ids}
+        if max_length is None and len(data["input_ids"]) > tok.model_max_length:
+            return None  # transformers may warn
+        names = tok.model_input_names
+        if "token_type_ids" in names:
+            data["token_type_ids"] = encoding.type_ids
+        if "attention_mask" in names:
+            data["attention_mask"] = [1] * len(data["input_ids"])
+        state.served += 1
+        result = self._classes.result(data, [encoding])
+        result._n_sequences = encoding.n_sequences
+        return result
 
     def _lengths(
         self, tok: Any, real: Any, options: dict[str, Any]

@@ -128,8 +128,9 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         add_special_tokens: bool = True,
     ) -> Any:
         """Return the Encoding of a sequence, or of a pair."""
-        if pair is None and is_pretokenized is False:
-            encoding = self._encoding(sequence, add_special_tokens)
+        if is_pretokenized is False:
+            input = sequence if pair is None else (sequence, pair)
+            encoding = self._encoding(input, add_special_tokens, is_pair=pair is not None)
             if encoding is not None:
                 return encoding
         return self._encode("encode", sequence, pair, is_pretokenized, add_special_tokens)
@@ -172,17 +173,17 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         return self._encode_batch("encode_batch_fast", input, is_pretokenized, add_special_tokens)
 
     def _encoding(
-        self, text: Any, add_special_tokens: Any, is_bare: bool = False
+        self, input: Any, add_special_tokens: Any, is_bare: bool = False, is_pair: bool = True
     ) -> Encoding | None:
-        """Return what `encode(text)` returns, in less time; None if another method must answer.
+        """Return the encoding of a text or a pair, in less time; None if it must be another way.
 
-        If `is_bare`, return what `encode_batch_fast([text])` returns, without the list.
+        If `is_bare`, return what `encode_batch_fast([input])` returns, without the list. A tuple or
+        list may be a pair only if `is_pair`.
         """
         state, real = self._state, self._real
         engine = state.current
         if (
             engine is None
-            or type(text) is not str
             or type(add_special_tokens) is not bool
             or settings.check
             or real.padding is not None
@@ -191,7 +192,15 @@ class Tokenizer(AsyncCalls, metaclass=_PassesFor):
         treatment: Treatment = "text" if real.encode_special_tokens else "allow"
         truncation = real.truncation
         limit = None if truncation is None else truncation["max_length"]
-        encoding = engine.text_encoding(text, treatment, add_special_tokens, limit, is_bare)
+        if type(input) is str:
+            encoding = engine.text_encoding(input, treatment, add_special_tokens, limit, is_bare)
+        elif is_pair and type(input) in (tuple, list) and [*map(type, input)] == [str, str]:
+            text, pair = input
+            encoding = engine.pair_encoding(
+                text, pair, treatment, add_special_tokens, limit, is_bare
+            )
+        else:
+            return None
         if encoding is not None:
             state.served += 1
         return encoding

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import VERSION
-from bpe.compat.huggingface.rows import ListedRow, Row
+from bpe.compat.huggingface.rows import BareRow, ListedRow, Row
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.types import Direction as Direction
 from bpe.types import Padding as Padding
@@ -66,6 +66,14 @@ def fixed(ids: list[int], tokens: list[str], type_id: int, attention: int = 1) -
     size = len(ids)
     row = ListedRow(ids, tokens, [(0, 0)] * size, [None] * size)
     return Part(row, 0, size, type_id, attention, is_special=1)
+
+
+def first_type(row: Row, sequence: int) -> int:
+    """Return the type id of a sequence before the template.
+
+    In encode_batch_fast of tokenizers, a second sequence also has the type 0 at first.
+    """
+    return 0 if type(row) is BareRow else sequence
 
 
 class Window:
