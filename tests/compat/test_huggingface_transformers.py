@@ -193,7 +193,7 @@ def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyP
         assert plain.decode(ids) == plain.batch_decode([ids])[0] == "the fox"
         assert hf.engine(plain).counts == {"bpe": 5, "tokenizers": 0}
         decoding = "bpe.compat.huggingface.decoding.Decoding"
-        monkeypatch.setattr(f"{decoding}.decode", lambda *arguments: "wrong")
+        monkeypatch.setattr(f"{decoding}.short", lambda *arguments: "wrong")
         assert plain.decode(ids) == "the fox"
         assert hf.engine(plain).name == "tokenizers"
         assert "a result differed in the call decode(" in hf.engine(plain).reason
