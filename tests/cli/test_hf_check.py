@@ -66,7 +66,7 @@ def test_a_different_result_exits_with_1(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     decoding = "bpe.compat.huggingface.decoding.Decoding"
-    monkeypatch.setattr(f"{decoding}.decode", lambda *arguments: "wrong")
+    monkeypatch.setattr(f"{decoding}.short", lambda *arguments: "wrong")
     status, out, _ = call("hf-check", _file(tmp_path))
     assert status == 1
     assert out.splitlines()[1].startswith("different: decode([")
