@@ -10,6 +10,10 @@ void look_up([[maybe_unused]] InstructionSet instructions, const PreTokenBatch &
   if (instructions == InstructionSet::AVX2)
     return look_up_avx2(batch, cache, probe);
 #endif
+#if PRETOK_NEON_KERNELS
+  if (instructions == InstructionSet::NEON)
+    return look_up_neon(batch, cache, probe);
+#endif
   probe.miss_count = 0;
   probe.make_keys(batch, 0, cache);
   probe.look(batch, 0, cache);

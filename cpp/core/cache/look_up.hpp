@@ -96,5 +96,8 @@ void look_up(InstructionSet instructions, const PreTokenBatch &batch, const Shor
 void look_up_avx2(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
 void look_up_avx512(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
 #endif
+#if PRETOK_NEON_KERNELS
+void look_up_neon(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
+#endif
 
 } // namespace pretok

@@ -36,6 +36,7 @@
 #pragma once
 
 #include "core/base/bits.hpp"
+#include "core/base/instruction_set.hpp"
 #include "core/base/prefetch.hpp"
 #include "core/base/short_key.hpp"
 #include "core/cache/cache_memory.hpp"
@@ -45,6 +46,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#if PRETOK_NEON_KERNELS
+#include <arm_neon.h>
+#endif
 
 namespace pretok {
 
@@ -115,16 +120,38 @@ public:
   // Writes the ids of `entry` to `to`, which must have room for PADDING more ids. Returns the
   // number of ids.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
-#if PRETOK_SSE2
-    // Rotates {count, ids} so that the three ids come first.
-    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(&entry.count));
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_shuffle_epi32(all, 0x39));
-#else
-    std::memcpy(to, ids_of(entry), sizeof entry.ids);
-#endif
+    copy_short(entry, to);
     if (entry.count > entry.ids.size())
       std::memcpy(to, ids_of(entry), entry.count * sizeof *to);
     return entry.count;
+  }
+
+  // Writes the ids of `count` entries to `to`, which must have room for PADDING more ids.
+  // Returns the end of the ids.
+  static std::uint32_t *copy_all(const Entry *const *entries, std::size_t count,
+                                 std::uint32_t *to) {
+#if PRETOK_NEON_KERNELS
+    // Almost all entries have up to three ids. One branch for four entries decides whether
+    // all four do.
+    for (; count >= 4; count -= 4, entries += 4) {
+      const Entry &a = *entries[0];
+      const Entry &b = *entries[1];
+      const Entry &c = *entries[2];
+      const Entry &d = *entries[3];
+      if ((a.count | b.count | c.count | d.count) <= a.ids.size()) {
+        to += copy_short(a, to);
+        to += copy_short(b, to);
+        to += copy_short(c, to);
+        to += copy_short(d, to);
+      } else {
+        for (std::size_t i = 0; i < 4; ++i)
+          to += copy(*entries[i], to);
+      }
+    }
+#endif
+    for (; count != 0; --count)
+      to += copy(**entries++, to);
+    return to;
   }
 
   // Adds an entry. Does nothing if the cache already has the key, or if `count` exceeds
@@ -132,7 +159,7 @@ public:
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
-  // The parts of `look`, for look_up_avx2.cpp and look_up_avx512.cpp.
+  // The parts of `look`, for look_up_avx2.cpp, look_up_avx512.cpp and look_up_neon.cpp.
   static constexpr unsigned INDEX_BITS = 20;
   static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS;
   const Entry *entries() const { return entries_; }
@@ -169,6 +196,21 @@ private:
   static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // they fill a huge page
   static constexpr std::size_t BUCKET_SLOTS = 4;
   static constexpr std::size_t LINE_SLOTS = 16; // slots of a line of 64 bytes
+
+  // Like `copy`, but writes only the first three ids.
+  static std::size_t copy_short(const Entry &entry, std::uint32_t *to) {
+#if PRETOK_SSE2
+    // Rotates {count, ids} so that the three ids come first.
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(&entry.count));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_shuffle_epi32(all, 0x39));
+#elif PRETOK_NEON_KERNELS
+    const uint32x4_t all = vld1q_u32(&entry.count);
+    vst1q_u32(to, vextq_u32(all, all, 1));
+#else
+    std::memcpy(to, ids_of(entry), sizeof entry.ids);
+#endif
+    return entry.count;
+  }
 
   // All ids of the entry, which may extend over the next elements.
   static const unsigned char *ids_of(const Entry &entry) {

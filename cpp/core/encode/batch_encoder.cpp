@@ -178,10 +178,8 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   if (probe.miss_count != 0 || batch.added_count != 0)
     return encode_with_misses(unit, batch, probe, short_cache, cache, ids);
   std::uint32_t *const first = ids.room(max_ids_of(batch));
-  std::uint32_t *to = first;
-  for (std::size_t i = 0; i < batch.count; ++i)
-    to += ShortCache::copy(*probe.hits[i], to);
-  ids.add(static_cast<std::size_t>(to - first));
+  const std::uint32_t *const end = ShortCache::copy_all(probe.hits.data(), batch.count, first);
+  ids.add(static_cast<std::size_t>(end - first));
 }
 
 // The second part of encode_units, for a batch with misses or added tokens.
@@ -201,11 +199,10 @@ PRETOK_NOINLINE void BatchEncoder::encode_with_misses(Unit unit, const PreTokenB
   std::size_t done = 0;
   for (std::size_t j = 0; j <= probe.miss_count; ++j) {
     const std::size_t next = j < probe.miss_count ? probe.misses[j] : batch.count;
-    for (; done < next; ++done)
-      to += ShortCache::copy(*probe.hits[done], to);
+    to = ShortCache::copy_all(probe.hits.data() + done, next - done, to);
     if (j == probe.miss_count)
       break;
-    ++done;
+    done = next + 1;
     const CacheMiss &miss = misses.distinct[misses.which[j]];
     if (miss.source == CacheMiss::Source::LONG_CACHE) {
       to += segment_encoder_.encode_long(miss.bytes, miss.size, miss.hash, cache, to);

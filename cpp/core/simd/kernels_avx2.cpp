@@ -197,6 +197,7 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
 
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
+#include "core/simd/generic_utf8.inc"
 
 } // namespace
 } // namespace avx2

@@ -1,7 +1,9 @@
 // Kernels for NEON, which every 64-bit ARM processor has.
 #include "core/base/bits.hpp"
+#include "core/simd/ascii_classes_neon.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/simd/kernels_plain.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_NEON_KERNELS
 #include <arm_neon.h>
@@ -19,21 +21,9 @@ inline Vector load(const std::uint8_t *from) { return vld1q_u8(from); }
 inline void store(std::uint8_t *to, Vector bytes) { vst1q_u8(to, bytes); }
 inline Vector both(Vector a, Vector b) { return vandq_u8(a, b); }
 
-// The classes of ASCII.
-struct AsciiTable {
-  uint8x16x4_t low;
-  uint8x16x4_t high;
-};
-inline AsciiTable ascii_table(const std::uint8_t *classes) {
-  return {{{load(classes), load(classes + 16), load(classes + 32), load(classes + 48)}},
-          {{load(classes + 64), load(classes + 80), load(classes + 96), load(classes + 112)}}};
-}
-// For an index that is too large for the table, vqtbl returns 0, and vqtbx returns the byte of
-// its first argument. So bytes below 64 get a class from `low`, and bytes from 64 to 127 from
-// `high`.
-inline Vector look_up(const AsciiTable &table, Vector bytes) {
-  return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
-}
+using AsciiTable = AsciiClasses;
+inline AsciiTable ascii_table(const std::uint8_t *classes) { return AsciiTable(classes); }
+inline Vector look_up(const AsciiTable &table, Vector bytes) { return table[bytes]; }
 
 // Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
 inline Vector narrow(const std::uint8_t *data, bool &is_ascii) {
@@ -81,9 +71,6 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 }
 
 #include "core/simd/generic_count.inc"
-// Reads the parts of a text that have code points beyond ASCII, in plain C++.
-constexpr auto *append_mixed = append_utf8;
-
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
 

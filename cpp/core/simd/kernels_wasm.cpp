@@ -95,6 +95,7 @@ constexpr auto *append_mixed = append_utf8;
 
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
+#include "core/simd/generic_utf8.inc"
 
 } // namespace
 } // namespace wasm

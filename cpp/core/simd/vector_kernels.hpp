@@ -3,6 +3,8 @@
 
 #include "core/base/ascii_pairs.hpp"
 #include "core/base/instruction_set.hpp"
+#include "core/split/fast/class_buffer.hpp"
+#include "core/unicode/class_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +27,13 @@ void widen(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t
 std::size_t find_absent_pairs(const AsciiPairs &pairs, const std::uint8_t *bytes,
                               std::size_t size, std::uint64_t *absent, std::uint64_t *beyond);
 } // namespace avx512
+#endif
+
+#if PRETOK_NEON_KERNELS
+namespace neon {
+void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
+               ClassBuffer &buffer);
+} // namespace neon
 #endif
 
 } // namespace pretok
