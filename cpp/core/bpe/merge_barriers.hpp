@@ -110,6 +110,21 @@ public:
     const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
     for (std::size_t at = first.width; at < size;) {
+      // Most characters take three bytes. They have an entry, and are not ASCII.
+      if (left != NO_CHAR) {
+        std::uint32_t to_right = chars_[left].to_right;
+        for (; size - at >= 3; at += 3) {
+          const std::uint32_t right = three_bytes_at(bytes + at);
+          if (right == NO_CHAR)
+            break;
+          visit(at, ((to_right & chars_[right].to_left) |
+                     filter_.may_have(hash_of(left, right))) == 0);
+          to_right = chars_[right].to_right;
+          left = right;
+        }
+        if (at == size)
+          return;
+      }
       const auto [right, width] = char_at(bytes + at, size - at);
       visit(at, !may_merge_across(left, right));
       left = right;
@@ -209,11 +224,23 @@ private:
     std::uint32_t index;
     std::uint32_t width;
   };
-  DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
-    // Three bytes are the common case. These leads begin no surrogate and no overlong form.
+  // Returns the index of a character of three bytes whose lead byte begins no surrogate and no
+  // overlong form. For other bytes, returns NO_CHAR. At least three bytes must be readable.
+  static std::uint32_t three_bytes_at(const std::uint8_t *bytes) {
     const std::uint32_t lead = bytes[0];
-    if (lead > 0xE0 && lead < END_LEAD && left >= 3 && is_tail(bytes[1]) && is_tail(bytes[2]))
-      return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    const std::uint32_t tails = bytes[1] | std::uint32_t{bytes[2]} << 8; // one load
+    if (lead - 0xE1 >= END_LEAD - 0xE1 || (tails & 0xC0C0) != 0x8080)
+      return NO_CHAR;
+    return (lead & 0x0F) << 12 | (tails & 0x3F) << 6 | (tails >> 8 & 0x3F);
+  }
+  DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
+    // Three bytes are the common case.
+    if (left >= 3) {
+      const std::uint32_t index = three_bytes_at(bytes);
+      if (index != NO_CHAR)
+        return {index, 3};
+    }
+    const std::uint32_t lead = bytes[0];
     if (lead < 0x80)
       return {lead, 1};
     if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && is_tail(bytes[1]))

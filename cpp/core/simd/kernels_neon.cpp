@@ -54,20 +54,40 @@ inline PairTable pair_table(const std::uint8_t *bytes) {
 }
 inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(table, index); }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is
-// the byte of wanted bits, repeated four times. vtstq makes a byte 0xFF if it has any of the
-// bits, else 0. The AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise
-// additions then combine every eight bytes into one byte of the mask.
+// Like the template in generic_pairs.inc. In each block, vld4q puts bytes i, 4 + i, 8 + i, ...
+// into vector i, and the rectangles stay in this order. So the bytes before those of vector i
+// are vector i - 1.
+inline void find_rectangles(const PairTable &rows, const PairTable &columns,
+                            const std::uint8_t *classes, std::size_t blocks,
+                            std::uint8_t *rectangles) {
+  Vector last = look_up(rows, vdupq_n_u8(classes[-1]));
+  for (std::size_t block = 0; block < blocks; ++block, rectangles += 64) {
+    const uint8x16x4_t right = vld4q_u8(classes + 64 * block);
+    Vector left = look_up(rows, right.val[3]);
+    store(rectangles, both(vextq_u8(last, left, 15), look_up(columns, right.val[0])));
+    last = left;
+    for (int i = 1; i < 4; ++i) {
+      left = look_up(rows, right.val[i - 1]);
+      store(rectangles + 16 * i, both(left, look_up(columns, right.val[i])));
+    }
+  }
+}
+
+// Returns a mask of 64 bits: bit 4 * j + i is set if byte j of vector i has any of the wanted
+// bits. `bits` is the byte of wanted bits, repeated four times. vtstq makes a byte 0xFF if it
+// has any of the bits, else 0. Each vsriq shifts one vector to the right and inserts it below
+// the top bits of another. Finally each half of a byte has the same four bits of the mask, and
+// vshrn combines the halves of two bytes.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
-  static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
-                                          1, 2, 4, 8, 16, 32, 64, 128};
   const Vector wanted = vreinterpretq_u8_u32(vdupq_n_u32(bits));
-  const Vector powers = load(POWERS);
   Vector parts[4];
   for (int i = 0; i < 4; ++i)
-    parts[i] = both(vtstq_u8(load(bytes + 16 * i), wanted), powers);
-  const Vector all = vpaddq_u8(vpaddq_u8(parts[0], parts[1]), vpaddq_u8(parts[2], parts[3]));
-  return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
+    parts[i] = vtstq_u8(load(bytes + 16 * i), wanted);
+  const Vector low = vsriq_n_u8(parts[1], parts[0], 1);
+  const Vector high = vsriq_n_u8(parts[3], parts[2], 1);
+  const Vector four = vsriq_n_u8(high, low, 2);
+  const Vector twice = vsriq_n_u8(four, four, 4);
+  return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
 }
 
 #include "core/simd/generic_count.inc"
