@@ -195,9 +195,9 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
   at += WIDTH + count_ones(wanted_tails >> WIDTH);
 }
 
+#include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
-#include "core/simd/generic_utf8.inc"
 
 } // namespace
 } // namespace avx2

@@ -31,24 +31,6 @@ struct ClassLookup {
   const std::uint8_t *const blocks;
 };
 
-// Like decode_utf8, but faster for well-formed sequences of two or three bytes that do not
-// start in the last three bytes of the text.
-inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
-  if (left < 4)
-    return decode_utf8(bytes, left);
-  const std::uint32_t four = std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
-                             std::uint32_t{bytes[2]} << 8 | bytes[3];
-  if ((four & 0xF0C0C000) == 0xE0808000) {
-    const std::uint32_t code_point =
-        (four >> 12 & 0xF000) | (four >> 10 & 0x0FC0) | (four >> 8 & 0x003F);
-    if (code_point >= 0x800 && code_point - 0xD800 >= 0x800)
-      return {code_point, 3};
-  } else if ((four & 0xE0C00000) == 0xC0800000 && four >= 0xC2000000) {
-    return {(four >> 18 & 0x07C0) | (four >> 16 & 0x003F), 2};
-  }
-  return decode_utf8(bytes, left);
-}
-
 // Appends the classes of the code points that start in data[at..until), as many as fit in the
 // buffer, and advances `at` and `filled`. `size` is the size of the text. The last code point
 // may end after `until`. A byte that is not UTF-8 counts as one code point.

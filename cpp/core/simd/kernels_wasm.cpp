@@ -93,9 +93,9 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 // Reads the parts of a text that have code points beyond ASCII, in plain C++.
 constexpr auto *append_mixed = append_utf8;
 
+#include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
-#include "core/simd/generic_utf8.inc"
 
 } // namespace
 } // namespace wasm

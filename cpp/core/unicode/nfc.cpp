@@ -1,5 +1,7 @@
 #include "core/unicode/nfc.hpp"
 
+#include "core/base/bits.hpp"
+#include "core/base/instruction_set.hpp"
 #include "core/unicode/compositions.hpp"
 #include "core/unicode/nfc_kind.hpp"
 #include "core/unicode/utf8.hpp"
@@ -7,6 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#if PRETOK_NEON_KERNELS
+#include <arm_neon.h>
+#endif
 
 namespace pretok {
 namespace {
@@ -126,9 +132,71 @@ constexpr std::array<bool, 256> unstable_leads() {
 }
 constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 
+#if PRETOK_NEON_KERNELS
+// Sets of the leads of unstable code points. A set has one lead of a sequence of three bytes,
+// or all other leads.
+struct UnstablePairs {
+  std::array<std::uint8_t, 64> sets_of_lead{};   // from 0xC0 on: a bit for the set of a lead
+  std::array<std::uint8_t, 64> sets_of_second{}; // from 0x80 on: the sets of which a lead and
+                                                 // this second byte may start an unstable code
+                                                 // point
+};
+
+constexpr bool is_unstable_pair(std::uint32_t lead, std::uint32_t second) {
+  const std::uint32_t first = (lead & 0x0F) << 12 | second << 6;
+  for (std::uint32_t code_point = first; code_point < first + 64; ++code_point)
+    if (!is_stable_starter(nfc_kind_of(code_point)))
+      return true;
+  return false;
+}
+
+constexpr UnstablePairs unstable_pairs() {
+  UnstablePairs pairs;
+  constexpr std::uint8_t OTHER_LEADS = 1;
+  std::uint8_t set = OTHER_LEADS;
+  for (std::uint8_t &sets : pairs.sets_of_second)
+    sets = OTHER_LEADS;
+  for (const std::uint8_t lead : nfc_tables::UNSTABLE_LEADS) {
+    const bool is_three = lead >= 0xE0 && lead < 0xF0;
+    set = static_cast<std::uint8_t>(is_three ? set << 1 : set);
+    pairs.sets_of_lead[lead - 0xC0] = is_three ? set : OTHER_LEADS;
+    for (std::uint32_t second = 0; is_three && second < 64; ++second)
+      if (is_unstable_pair(lead, second))
+        pairs.sets_of_second[second] |= set;
+  }
+  return pairs;
+}
+constexpr UnstablePairs UNSTABLE_PAIRS = unstable_pairs();
+static_assert(UNSTABLE_PAIRS.sets_of_lead[0xEF - 0xC0] != 0, "a byte has a bit for each set");
+
+// Advances `at` in steps of 16 bytes, and stops before the last 16. Returns true if `at` may
+// start a code point that is not a stable starter.
+bool skip_stable_blocks(const std::uint8_t *data, std::size_t size, std::size_t &at) {
+  const uint8x16x4_t leads = vld1q_u8_x4(UNSTABLE_PAIRS.sets_of_lead.data());
+  const uint8x16x4_t seconds = vld1q_u8_x4(UNSTABLE_PAIRS.sets_of_second.data());
+  for (; size - at > 16; at += 16) {
+    // vqtbl4q returns 0 for an index above 63: for a byte below 0xC0 in `first`.
+    const uint8x16_t first = vsubq_u8(vld1q_u8(data + at), vdupq_n_u8(0xC0));
+    const uint8x16_t second = vsubq_u8(vld1q_u8(data + at + 1), vdupq_n_u8(0x80));
+    const uint8x16_t found = vtstq_u8(vqtbl4q_u8(leads, first), vqtbl4q_u8(seconds, second));
+    const std::uint64_t four_bits_each =
+        vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(found), 4)), 0);
+    if (four_bits_each != 0) {
+      at += lowest_bit(four_bits_each) / 4;
+      return true;
+    }
+  }
+  return false;
+}
+#endif
+
 // Returns the first position from `at` on that may start a code point that is not a stable
 // starter. Skips continuation bytes, and bytes that are not UTF-8.
 std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t at) {
+#if PRETOK_NEON_KERNELS
+  if (skip_stable_blocks(data, size, at))
+    return at;
+#endif
   for (; size - at >= 8; at += 8) {
     if (is_ascii(data + at, 8))
       continue;
@@ -151,7 +219,7 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
   std::size_t at = 0;
   std::size_t floor = 0; // the last known NFC boundary, or 0
   while ((at = skip_stable(data, size, at)) < size) {
-    Decoded decoded = decode_utf8(data + at, size - at);
+    Decoded decoded = decode_fast(data + at, size - at);
     NfcKind kind = nfc_kind_of(decoded.code_point);
     if (is_stable_starter(kind)) {
       at += decoded.width;

@@ -27,7 +27,7 @@ namespace nfc_tables {
 } // namespace nfc_tables
 
 // Returns the kind of a code point. Inline, since NFC calls it for each code point of a text.
-inline NfcKind nfc_kind_of(std::uint32_t code_point) {
+constexpr NfcKind nfc_kind_of(std::uint32_t code_point) {
   if (code_point >= nfc_tables::NFC_END)
     return nfc_tables::KINDS[0];
   using namespace nfc_tables;
@@ -37,7 +37,7 @@ inline NfcKind nfc_kind_of(std::uint32_t code_point) {
 
 // Returns whether the code point is a starter with the property NFC_Quick_Check=Yes. NFC keeps
 // such a code point, unless a later code point composes with it.
-inline bool is_stable_starter(NfcKind kind) {
+constexpr bool is_stable_starter(NfcKind kind) {
   return (kind.flags & (BOUNDARY_BEFORE | NOT_IN_NFC)) == BOUNDARY_BEFORE;
 }
 

@@ -41,6 +41,24 @@ inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
   return {0xDC00 + lead, 1};
 }
 
+// Like decode_utf8, but faster for well-formed sequences of two or three bytes that do not
+// start in the last three bytes of the text.
+inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
+  if (left < 4)
+    return decode_utf8(bytes, left);
+  const std::uint32_t four = std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
+                             std::uint32_t{bytes[2]} << 8 | bytes[3];
+  if ((four & 0xF0C0C000) == 0xE0808000) {
+    const std::uint32_t code_point =
+        (four >> 12 & 0xF000) | (four >> 10 & 0x0FC0) | (four >> 8 & 0x003F);
+    if (code_point >= 0x800 && code_point - 0xD800 >= 0x800)
+      return {code_point, 3};
+  } else if ((four & 0xE0C00000) == 0xC0800000 && four >= 0xC2000000) {
+    return {(four >> 18 & 0x07C0) | (four >> 16 & 0x003F), 2};
+  }
+  return decode_utf8(bytes, left);
+}
+
 // Returns the start of the last code point in [start, end). The range must not be empty.
 std::size_t last_start(const std::uint8_t *data, std::size_t start, std::size_t end);
 
