@@ -4,6 +4,8 @@
 #if PRETOK_NEON_KERNELS
 #include <arm_neon.h>
 
+#include <cstring>
+
 namespace pretok {
 namespace neon {
 namespace {
@@ -96,9 +98,8 @@ std::size_t look(std::size_t count, const ShortCache &cache, const Buckets &buck
     const uint32x4_t index = vandq_u32(least, vcltq_u32(least, max_entries));
     const uint64x2_t first = vaddq_u64(entries, vshll_n_u32(vget_low_u32(index), 5));
     const uint64x2_t last = vaddq_u64(entries, vshll_high_n_u32(index, 5));
-    auto *const to = reinterpret_cast<std::uint64_t *>(probe.hits.data() + i);
-    vst1q_u64(to, first);
-    vst1q_u64(to + 2, last);
+    std::memcpy(&probe.hits[i], &first, sizeof first);
+    std::memcpy(&probe.hits[i + 2], &last, sizeof last);
     const auto prefetch_at = [](std::uint64_t address) {
       prefetch(reinterpret_cast<const void *>(address));
     };

@@ -114,12 +114,10 @@ std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count, std
   std::size_t *to = ends;
   if (offsets == nullptr)
     for (std::size_t i = 0; i < count; ++i, base += 64)
-      to = add_positions(
-          words[i], [&](std::size_t at) { return base + at; }, to);
+      to = add_positions(words[i], [&](std::size_t at) { return base + at; }, to);
   else
     for (std::size_t i = 0; i < count; ++i, offsets += 64)
-      to = add_positions(
-          words[i], [&](std::size_t at) { return base + offsets[at]; }, to);
+      to = add_positions(words[i], [&](std::size_t at) { return base + offsets[at]; }, to);
   return static_cast<std::size_t>(to - ends);
 }
 
@@ -140,7 +138,7 @@ const Kernels NEON_KERNELS = {"neon",
                               write_utf8_plain<std::uint16_t>,
                               write_utf8_plain<std::uint32_t>,
                               nullptr,
-                              nullptr};
+                              neon::find_absent_pairs};
 
 } // namespace pretok
 #undef PRETOK_TARGET
