@@ -78,6 +78,7 @@ struct Reader {
   }
 
   void append_ascii(const AsciiClasses &ascii, uint8x16_t bytes);
+  void append_some_ascii(const AsciiClasses &ascii, uint8x16_t bytes, std::size_t count);
   bool append_threes();
   void append_mixed(uint8x16_t first);
 };
@@ -103,6 +104,16 @@ inline void Reader::append_ascii(const AsciiClasses &ascii, uint8x16_t bytes) {
       store_offsets<1>(offsets() + i, at + i);
   filled += width;
   at += width;
+}
+
+// Appends the first `count` of 16 bytes. Entries from `count` on are overwritten later.
+inline void Reader::append_some_ascii(const AsciiClasses &ascii, uint8x16_t bytes,
+                                      std::size_t count) {
+  vst1q_u8(classes(), ascii[bytes]);
+  if (!buffer.one_unit_each)
+    store_offsets<1>(offsets(), at);
+  filled += count;
+  at += count;
 }
 
 // Appends up to 16 sequences of three bytes, as many as follow each other. Returns false if
@@ -195,8 +206,11 @@ void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t si
       break;
     }
     const uint8x16_t bytes = vld1q_u8(data + reader.at);
-    if (are_ascii(bytes))
+    const std::uint64_t beyond = four_bits_each(vcltzq_s8(vreinterpretq_s8_u8(bytes)));
+    if (beyond == 0)
       reader.append_ascii(ascii, bytes);
+    else if (const std::size_t count = lowest_bit(beyond) / 4; count != 0)
+      reader.append_some_ascii(ascii, bytes, count);
     else if (!reader.append_threes())
       reader.append_mixed(bytes);
   }
