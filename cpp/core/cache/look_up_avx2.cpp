@@ -19,6 +19,28 @@ PRETOK_TARGET inline __m256i load_lanes(const void *one, const void *two) {
       _mm_loadu_si128(static_cast<const __m128i *>(two)), 1);
 }
 
+// The mask of the bytes of a key of each size, and its last byte. The last row is for
+// pre-tokens that are too long for a key: it makes none().
+struct KeyRow {
+  alignas(32) std::uint8_t mask[ShortBytes::MAX_BYTES];
+  std::uint8_t last[ShortBytes::MAX_BYTES];
+};
+using KeyRows = std::array<KeyRow, ShortKey::MAX_BYTES + 2>;
+constexpr KeyRows make_key_rows() {
+  KeyRows rows{};
+  for (std::size_t size = 1; size <= ShortKey::MAX_BYTES; ++size) {
+    for (std::size_t i = 0; i < size; ++i)
+      rows[size].mask[i] = 0xFF;
+    rows[size].last[ShortKey::MAX_BYTES] = static_cast<std::uint8_t>(size);
+  }
+  return rows;
+}
+constexpr KeyRows KEY_ROWS = make_key_rows();
+
+PRETOK_TARGET inline __m128i load_half(const std::uint8_t *from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+}
+
 // Like CacheProbe::make_keys, but stops before the first pre-token with fewer than 16 readable
 // bytes from its start on. Returns the number of pre-tokens before the stop.
 PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
@@ -26,27 +48,27 @@ PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
   // Local copies: the compiler would load a field again after each store.
   const HashKey key = cache.key();
   const ShortCache::Buckets buckets = cache.buckets();
-  const PreTokenBatch all = batch;
-  const auto room = static_cast<std::size_t>(all.limit - all.text);
-  const std::uint8_t *const masks = ShortBytes::BYTE_MASKS.data() + ShortBytes::MAX_BYTES;
-  std::size_t start = all.start;
-  std::size_t i = 0;
-  for (; i < all.count && start + ShortBytes::MAX_BYTES <= room; ++i) {
-    const std::size_t length = all.ends[i] - start;
-    const std::size_t size = length > ShortKey::MAX_BYTES ? 0 : length; // 0: none()
-    const __m128i bytes =
-        _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i *>(all.text + start)),
-                      _mm_loadu_si128(reinterpret_cast<const __m128i *>(masks - size)));
-    const __m128i words = _mm_insert_epi8(bytes, static_cast<int>(size), 15);
+  const std::uint8_t *const text = batch.text;
+  const std::size_t *const ends = batch.ends;
+  const auto room = static_cast<std::size_t>(batch.limit - text);
+  std::size_t count = batch.count;
+  while (count != 0 && batch.start_of(count - 1) + ShortBytes::MAX_BYTES > room)
+    --count;
+  std::size_t start = batch.start;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t end = ends[i];
+    const KeyRow &row = KEY_ROWS[std::min(end - start, ShortBytes::MAX_BYTES)];
+    const __m128i words = _mm_or_si128(
+        _mm_and_si128(load_half(text + start), load_half(row.mask)), load_half(row.last));
     _mm_store_si128(reinterpret_cast<__m128i *>(&probe.keys[i]), words);
     const std::uint64_t hash =
         hash_words(static_cast<std::uint64_t>(_mm_cvtsi128_si64(words)),
                    static_cast<std::uint64_t>(_mm_extract_epi64(words, 1)), key);
     probe.hashes[i] = hash;
     prefetch(buckets.of(hash));
-    start = all.ends[i];
+    start = end;
   }
-  return i;
+  return count;
 }
 
 // Like CacheProbe::look, but handles only full groups of LANES pre-tokens. Returns the number

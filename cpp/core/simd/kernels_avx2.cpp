@@ -40,16 +40,17 @@ PRETOK_TARGET inline AsciiTable ascii_table(const std::uint8_t *classes) {
   return table;
 }
 PRETOK_TARGET inline Vector look_up(const AsciiTable &table, Vector bytes) {
-  Vector classes = _mm256_setzero_si256();
-  for (int i = 0; i < 8; ++i) {
-    // The XOR gives 0x00 to 0x0F for a byte of part i, and 0x10 or more for any other byte.
-    // Adding 0x70 sets the highest bit of all other bytes, and the shuffle returns 0 for them.
-    const Vector within = _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
-    classes = _mm256_or_si256(
-        classes,
-        _mm256_shuffle_epi8(table.parts[i], _mm256_adds_epu8(within, _mm256_set1_epi8(0x70))));
-  }
-  return classes;
+  // Looks up the low four bits of each byte in every part. Then bits 4, 5 and 6 of the byte
+  // select one of the parts. A blend tests the highest bit of each byte.
+  const auto part = [&](int i)
+                        PRETOK_TARGET { return _mm256_shuffle_epi8(table.parts[i], bytes); };
+  const Vector bit4 = _mm256_slli_epi16(bytes, 3);
+  const Vector bit5 = _mm256_slli_epi16(bytes, 2);
+  const Vector bit6 = _mm256_slli_epi16(bytes, 1);
+  const auto two = [&](int i)
+                       PRETOK_TARGET { return _mm256_blendv_epi8(part(i), part(i + 1), bit4); };
+  return _mm256_blendv_epi8(_mm256_blendv_epi8(two(0), two(2), bit5),
+                            _mm256_blendv_epi8(two(4), two(6), bit5), bit6);
 }
 
 // Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
@@ -78,21 +79,21 @@ PRETOK_TARGET inline Vector narrow(const std::uint32_t *data, bool &is_ascii) {
 }
 
 // A table of 32 bytes for pairs of neighboring classes, indexed by one class of the pair. Each
-// half of the table is there twice, because the shuffle reads 16 bytes.
+// half is there twice, because the shuffle reads 16 bytes.
 struct PairTable {
-  Vector low;
-  Vector high;
+  Vector low;    // the bytes from index 0 to 15
+  Vector change; // the bytes from index 16 on, exclusive or `low`
 };
 PRETOK_TARGET inline PairTable pair_table(const std::uint8_t *bytes) {
-  return {load_twice(bytes), load_twice(bytes + 16)};
+  const Vector low = load_twice(bytes);
+  return {low, _mm256_xor_si256(low, load_twice(bytes + 16))};
 }
 // The shuffle uses the low four bits of an index, and returns 0 if its highest bit is set. The
-// addition sets the highest bit of indices from 16 on, so `low` gives 0 for them. The
-// subtraction sets the highest bit of indices below 16, so `high` gives 0 for them.
+// subtraction sets the highest bit of indices below 16, so `change` gives 0 for them.
 PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
-  return _mm256_or_si256(
-      _mm256_shuffle_epi8(table.low, _mm256_add_epi8(index, _mm256_set1_epi8(0x70))),
-      _mm256_shuffle_epi8(table.high, _mm256_sub_epi8(index, _mm256_set1_epi8(0x10))));
+  return _mm256_xor_si256(
+      _mm256_shuffle_epi8(table.low, index),
+      _mm256_shuffle_epi8(table.change, _mm256_sub_epi8(index, _mm256_set1_epi8(0x10))));
 }
 
 // Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. `bits`
