@@ -17,15 +17,8 @@ namespace pretok {
 // Returns the exclusive or of the two halves of the 128-bit product. Each bit of the result
 // depends on all bits of `a` and `b`.
 inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
-#if defined(__SIZEOF_INT128__)
-  // Not multiply_wide: GCC 12 would store its result and load it again.
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-#else
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;
-#endif
 }
 
 // A secret key. It selects one function of a family of hash functions. Each table copies the

@@ -1,6 +1,8 @@
 // look_up with AVX2: two pre-tokens at a time, each in a lane of 16 bytes.
 #include "core/cache/look_up.hpp"
 
+#include "core/base/noinline.hpp"
+
 #if PRETOK_X86_KERNELS
 #include <immintrin.h>
 
@@ -42,9 +44,10 @@ PRETOK_TARGET inline __m128i load_half(const std::uint8_t *from) {
 }
 
 // Like CacheProbe::make_keys, but stops before the first pre-token with fewer than 16 readable
-// bytes from its start on. Returns the number of pre-tokens before the stop.
-PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
-                                    CacheProbe &probe) {
+// bytes from its start on. Returns the number of pre-tokens before the stop. Not inlined: the
+// loop needs almost all registers.
+PRETOK_NOINLINE PRETOK_TARGET std::size_t
+make_keys(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe) {
   // Local copies: the compiler would load a field again after each store.
   const HashKey key = cache.key();
   const ShortCache::Buckets buckets = cache.buckets();
@@ -61,9 +64,12 @@ PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
     const __m128i words = _mm_or_si128(
         _mm_and_si128(load_half(text + start), load_half(row.mask)), load_half(row.last));
     _mm_store_si128(reinterpret_cast<__m128i *>(&probe.keys[i]), words);
-    const std::uint64_t hash =
-        hash_words(static_cast<std::uint64_t>(_mm_cvtsi128_si64(words)),
-                   static_cast<std::uint64_t>(_mm_extract_epi64(words, 1)), key);
+    // hash_words, with the multiplication in assembly: GCC 12 would store the product and load
+    // it again.
+    std::uint64_t low = static_cast<std::uint64_t>(_mm_cvtsi128_si64(words)) ^ key.one;
+    std::uint64_t high = static_cast<std::uint64_t>(_mm_extract_epi64(words, 1)) ^ key.two;
+    __asm__("mulx %1, %0, %1" : "=&r"(low), "+r"(high) : "d"(low));
+    const std::uint64_t hash = low ^ high;
     probe.hashes[i] = hash;
     prefetch(buckets.of(hash));
     start = end;

@@ -130,7 +130,6 @@ public:
   // Returns the end of the ids.
   static std::uint32_t *copy_all(const Entry *const *entries, std::size_t count,
                                  std::uint32_t *to) {
-#if PRETOK_NEON_KERNELS
     // Almost all entries have up to three ids. One branch for four entries decides whether
     // all four do.
     for (; count >= 4; count -= 4, entries += 4) {
@@ -148,7 +147,6 @@ public:
           to += copy(*entries[i], to);
       }
     }
-#endif
     for (; count != 0; --count)
       to += copy(**entries++, to);
     return to;

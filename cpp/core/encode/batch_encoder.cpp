@@ -18,7 +18,7 @@ namespace {
 // Japanese are new, but merge barriers divide them into known segments (merge_barriers.hpp).
 // The answer affects only the speed, so only some of the pre-tokens count.
 bool is_chinese(const PreTokenBatch &batch) {
-  const std::size_t step = batch.count < 8 ? 2 : batch.count < 64 ? 4 : 8;
+  const std::size_t step = batch.count < 8 ? 2 : batch.count < 64 ? 4 : 16;
   std::size_t seen = 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < batch.count; i += step) {

@@ -169,8 +169,10 @@ void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTo
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
   split_text(text, size, [&](const std::size_t *ends, std::size_t count) {
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
+    // Batches of equal size: a small last batch would mostly wait for memory.
+    std::size_t batches = (count + PreTokenBatch::MAX_COUNT - 1) / PreTokenBatch::MAX_COUNT;
+    for (std::size_t done = 0; done < count; --batches) {
+      const std::size_t taken = (count - done + batches - 1) / batches;
       batch_encoder_.encode(
           instructions, {text, text + size, start, ends + done, taken, nullptr, 0}, cache, ids);
       done += taken;

@@ -197,7 +197,24 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
 }
 
 #include "core/simd/generic_code_points.inc"
+using Words = __m256i;
+constexpr std::size_t WORDS = 4;
+
+PRETOK_TARGET inline Words repeated_word(std::uint64_t word) {
+  return _mm256_set1_epi64x(static_cast<long long>(word));
+}
+// Shifts four words left by one bit, as one number of 256 bits. The lowest bit of the result is
+// the top bit of `last`.
+PRETOK_TARGET inline Words shift(Words words, Words last) {
+  // The word before each word; before the first word, the last word of `last`.
+  const Words before = _mm256_blend_epi32(_mm256_permute4x64_epi64(words, 0x93),
+                                          _mm256_permute4x64_epi64(last, 0x93), 0x03);
+  return _mm256_or_si256(_mm256_add_epi64(words, words), _mm256_srli_epi64(before, 63));
+}
+
+#include "core/simd/generic_labels.inc"
 #include "core/simd/generic_pairs.inc"
+#include "core/simd/generic_positions.inc"
 #include "core/simd/generic_text.inc"
 
 } // namespace
@@ -210,7 +227,7 @@ const Kernels AVX2_KERNELS = {"avx2",
                               avx2::read_code_points<std::uint16_t>,
                               avx2::read_code_points<std::uint32_t>,
                               avx2::classify_pairs,
-                              plain_resolve_labels,
+                              avx2::resolve_labels,
                               avx2::bits_to_positions,
                               avx2::count_bits,
                               avx2::write_utf8,

@@ -250,54 +250,20 @@ PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32
 #include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"
 
+using Words = __m512i;
+constexpr std::size_t WORDS = 8;
+
+PRETOK_AVX512 inline Words repeated_word(std::uint64_t word) {
+  return _mm512_set1_epi64(static_cast<long long>(word));
+}
 // Shifts eight words left by one bit, as one number of 512 bits. The lowest bit of the result
 // is the top bit of `last`.
-PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
+PRETOK_AVX512 inline Words shift(Words words, Words last) {
   return _mm512_or_si512(_mm512_add_epi64(words, words),
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
-// Like plain_resolve_labels (kernels_plain.hpp, which explains the terms), but handles eight
-// words at a time. `doubtful` pairs are those that plain_resolve_labels leaves unresolved.
-PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
-                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
-  static_assert(BLOCKS % 8 == 0, "BLOCKS must be a multiple of 8");
-  __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(carry.plain));
-  __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(carry.changed));
-  for (std::size_t block = 0; block < blocks; block += 8) {
-    const __m512i certain = _mm512_loadu_si512(&relation_bits[BOUNDARY][block]);
-    const __m512i unresolved = _mm512_loadu_si512(&relation_bits[UNRESOLVED][block]);
-    const __m512i conditional = _mm512_loadu_si512(&relation_bits[CONDITIONAL][block]);
-    const __m512i spaces = _mm512_loadu_si512(&relation_bits[SPACE_PAIR][block]);
-    const __m512i certain_or_conditional = _mm512_or_si512(certain, conditional);
-    const __m512i not_plain =
-        _mm512_or_si512(_mm512_or_si512(certain_or_conditional, unresolved), spaces);
-    const __m512i plain = _mm512_xor_si512(not_plain, _mm512_set1_epi64(-1));
-    __m512i differs = _mm512_setzero_si512();
-    for (unsigned i = 0; i < label_bits; ++i) {
-      const __m512i label = _mm512_loadu_si512(&relation_bits[LABEL + i][block]);
-      const __m512i last = _mm512_set1_epi64(static_cast<long long>(carry.labels[i]));
-      differs = _mm512_or_si512(differs, _mm512_xor_si512(label, shift(label, last)));
-      carry.labels[i] = relation_bits[LABEL + i][block + 7];
-    }
-    const __m512i changed =
-        _mm512_and_si512(_mm512_and_si512(differs, plain), shift(plain, last_plain));
-    const __m512i doubtful = _mm512_or_si512(
-        _mm512_loadu_si512(&relation_bits[AMBIGUOUS][block]), shift(changed, last_changed));
-    last_plain = plain;
-    last_changed = changed;
-    _mm512_storeu_si512(&boundaries.certain[block], certain);
-    _mm512_storeu_si512(
-        &boundaries.all[block],
-        _mm512_or_si512(certain_or_conditional, _mm512_andnot_si512(doubtful, changed)));
-    _mm512_storeu_si512(&boundaries.unresolved[block],
-                        _mm512_or_si512(unresolved, _mm512_and_si512(doubtful, changed)));
-    _mm512_storeu_si512(&boundaries.changed[block], changed);
-    carry.plain =
-        static_cast<std::uint64_t>(_mm_extract_epi64(_mm512_extracti32x4_epi32(plain, 3), 1));
-    carry.changed = boundaries.changed[block + 7];
-  }
-}
+#include "core/simd/generic_labels.inc"
 
 PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));

@@ -93,33 +93,7 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 #include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"
-
-// Writes position(i) for each 1 bit i of `word` to `to`, and returns the end of the positions.
-// Writes eight positions at a time without branches, because the number of bits is
-// unpredictable. After the last bit, writes position(64). Unlike generic_text.inc, needs no
-// sentinel: clz returns 64 for 0.
-template <typename Position>
-inline std::size_t *add_positions(std::uint64_t word, Position position, std::size_t *to) {
-  const std::size_t bits = count_ones(word);
-  for (std::size_t done = 0; done < bits; done += 8)
-    for (std::size_t i = done; i < done + 8; ++i) {
-      to[i] = position(word == 0 ? 64U : lowest_bit(word)); // one instruction, no branch
-      word &= word - 1;
-    }
-  return to + bits;
-}
-
-std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count, std::size_t base,
-                              const std::uint16_t *offsets, std::size_t *ends) {
-  std::size_t *to = ends;
-  if (offsets == nullptr)
-    for (std::size_t i = 0; i < count; ++i, base += 64)
-      to = add_positions(words[i], [&](std::size_t at) { return base + at; }, to);
-  else
-    for (std::size_t i = 0; i < count; ++i, offsets += 64)
-      to = add_positions(words[i], [&](std::size_t at) { return base + offsets[at]; }, to);
-  return static_cast<std::size_t>(to - ends);
-}
+#include "core/simd/generic_positions.inc"
 
 } // namespace
 } // namespace neon

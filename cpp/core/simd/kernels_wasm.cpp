@@ -95,6 +95,7 @@ constexpr auto *append_mixed = append_utf8;
 
 #include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_pairs.inc"
+#include "core/simd/generic_positions.inc"
 #include "core/simd/generic_text.inc"
 
 } // namespace
