@@ -4,6 +4,10 @@
 #include "core/simd/kernels_plain.hpp"
 #include "core/simd/vector_kernels.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #if PRETOK_X86_KERNELS
 #include <immintrin.h>
 
@@ -196,6 +200,12 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
   at += WIDTH + count_ones(wanted_tails >> WIDTH);
 }
 
+// Bit i of the result is the top bit of bytes[i].
+PRETOK_TARGET inline std::uint64_t top_bits(const std::uint8_t *bytes) {
+  return bits_of(load(bytes)) | std::uint64_t{bits_of(load(bytes + 32))} << 32;
+}
+
+#include "core/simd/generic_absent_pairs.inc"
 #include "core/simd/generic_code_points.inc"
 using Words = __m256i;
 constexpr std::size_t WORDS = 4;
@@ -234,7 +244,7 @@ const Kernels AVX2_KERNELS = {"avx2",
                               avx2::write_utf8,
                               avx2::write_utf8,
                               nullptr,
-                              nullptr};
+                              avx2::find_absent_pairs};
 
 } // namespace pretok
 #undef PRETOK_TARGET

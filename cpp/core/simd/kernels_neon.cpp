@@ -5,6 +5,10 @@
 #include "core/simd/kernels_plain.hpp"
 #include "core/simd/vector_kernels.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #if PRETOK_NEON_KERNELS
 #include <arm_neon.h>
 
@@ -90,6 +94,17 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
 }
 
+// Bit i of the result is the top bit of bytes[i].
+inline std::uint64_t top_bits(const std::uint8_t *bytes) {
+  const uint8x16x4_t all = vld4q_u8(bytes);
+  const uint8x16_t low = vsriq_n_u8(all.val[1], all.val[0], 1);
+  const uint8x16_t high = vsriq_n_u8(all.val[3], all.val[2], 1);
+  const uint8x16_t four = vsriq_n_u8(high, low, 2);
+  const uint8x16_t twice = vsriq_n_u8(four, four, 4);
+  return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
+}
+
+#include "core/simd/generic_absent_pairs.inc"
 #include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"

@@ -33,8 +33,6 @@ std::size_t find_absent_pairs(const AsciiPairs &pairs, const std::uint8_t *bytes
 namespace neon {
 void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                ClassBuffer &buffer);
-std::size_t find_absent_pairs(const AsciiPairs &pairs, const std::uint8_t *bytes,
-                              std::size_t size, std::uint64_t *absent, std::uint64_t *beyond);
 } // namespace neon
 #endif
 
