@@ -205,6 +205,9 @@ PRETOK_TARGET inline std::uint64_t top_bits(const std::uint8_t *bytes) {
   return bits_of(load(bytes)) | std::uint64_t{bits_of(load(bytes + 32))} << 32;
 }
 
+// Not lowest_bit: GCC 12 would branch if the word is 0.
+PRETOK_TARGET inline std::uint64_t first_bit(std::uint64_t word) { return _tzcnt_u64(word); }
+
 #include "core/simd/generic_absent_pairs.inc"
 #include "core/simd/generic_code_points.inc"
 using Words = __m256i;

@@ -104,6 +104,9 @@ inline std::uint64_t top_bits(const std::uint8_t *bytes) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
 }
 
+// One instruction: there is no branch.
+inline unsigned first_bit(std::uint64_t word) { return word == 0 ? 64 : lowest_bit(word); }
+
 #include "core/simd/generic_absent_pairs.inc"
 #include "core/simd/generic_code_points.inc"
 #include "core/simd/generic_count.inc"
