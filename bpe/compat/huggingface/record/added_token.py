@@ -77,13 +77,16 @@ class AddedToken:
 class AddedTokens:
     """The added tokens of a tokenizer, with the ids that tokenizers 0.23 gives them.
 
-    A token of the model keeps its id. A new token gets the next id: the number of tokens of the
-    model, or one more than the largest id of an added token.
+    A token of the model keeps its id. The first new token of a call of `add` gets the number of
+    tokens of the model, or one more than the largest id of an added token before this call. Each
+    further one gets the next id.
     """
 
     def __init__(self, model: Mapping[str, int], tokens: Iterable[AddedToken]) -> None:
         """`model` has the ids of the model's tokens."""
         self._model = model
+        self._next = len(model)
+        """The id of the first new token of the next call."""
         self.by_id: dict[int, AddedToken] = {}
         self.ids: dict[str, int] = {}
         """The id of each added token by its content."""
@@ -91,17 +94,18 @@ class AddedTokens:
 
     def add(self, tokens: Iterable[AddedToken]) -> int:
         """Add tokens; return the number of tokens that were not there with the same flags."""
-        count = 0
-        known = set(self.by_id.values())
+        count, new = 0, self._next
         for token in tokens:
-            if not token.content or token in known:
+            id = self.ids.get(token.content)
+            if not token.content or (id is not None and self.by_id[id] == token):
                 continue
-            id = self.ids.get(token.content, self._model.get(token.content))
             if id is None:
-                id = max([len(self._model), *(used + 1 for used in self.by_id)])
+                id = self._model.get(token.content)
+            if id is None:
+                id, new = new, new + 1
+            self._next = max(self._next, id + 1)
             self.ids[token.content] = id
             self.by_id[id] = token.copy()
-            known.add(token)
             count += 1
         return count
 
