@@ -81,7 +81,7 @@ INTERNAL = {
     "Rows", "Shard", "Training", "Words",
 }  # fmt: skip
 """Types of paths, and of members that users do not call, such as the methods of rules."""
-STANDS_IN = {"DecodeStream", "Tokenizer"}
+STANDS_IN = {"AddedToken", "DecodeStream", "Tokenizer"}
 """Names of Hugging Face's tokenizers and transformers, which bpe.compat defines again."""
 STEPS = {"ByteLevel", "Metaspace", "Replace", "Spaces", "Split", "Step", "Strip"}
 """Names of components of a tokenizer.json: one JSON name stands for several things."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -140,7 +141,7 @@ def trained() -> dict[str, Any]:
 
 
 def file_of(**changes: Any) -> dict[str, Any]:
-    """Return a small tokenizer.json whose tokens are text.
+    """Return a small tokenizer.json whose tokens are text. The caller may change it.
 
     `changes` are as in vocabulary_files.huggingface.
     """
@@ -155,7 +156,7 @@ def file_of(**changes: Any) -> dict[str, Any]:
         "model_merges": trained()["merges"],
         "model_unk_token": "<unk>",
     }
-    return huggingface(**{**defaults, **changes})
+    return deepcopy(huggingface(**{**defaults, **changes}))
 
 
 def check(ours: Tokenizer, live: Any, text: str) -> None:
