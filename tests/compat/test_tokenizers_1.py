@@ -115,7 +115,7 @@ def test_the_page_lists_all_differences() -> None:
     if not PAGE.exists():
         pytest.skip("the documentation is not here")
     text = PAGE.read_text(encoding="utf-8")
-    table = text.split("## What is different in 1.0")[1].split("\n## ")[0]
+    table = text.split("## Differences of 1.0")[1].split("\n## ")[0]
     names = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
     assert names == list(differences.DIFFERENCES)
 

@@ -28,7 +28,7 @@ class File:
         """
         self.data = data
         self.native = native = open_native(data)
-        """What C++ has read of the file; None if Python must read it."""
+        """The parts of the file that C++ has read; None if Python must read it."""
         file = parse_rest(data, native)
         model = file["model"]
         check_model(model)
