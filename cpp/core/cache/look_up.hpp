@@ -32,6 +32,15 @@ struct PreTokenBatch {
 
   std::size_t start_of(std::size_t i) const { return i == 0 ? start : ends[i - 1]; }
   std::size_t size_of(std::size_t i) const { return ends[i] - start_of(i); }
+  // Returns the number of pre-tokens before the first one with fewer than 16 readable bytes
+  // from its start on. A vector may load the bytes of the pre-tokens before it.
+  std::size_t count_of_loadable() const {
+    const auto room = static_cast<std::size_t>(limit - text);
+    std::size_t loadable = count;
+    while (loadable != 0 && start_of(loadable - 1) + ShortBytes::MAX_BYTES > room)
+      --loadable;
+    return loadable;
+  }
 };
 
 // The result of looking up a PreTokenBatch.

@@ -43,9 +43,8 @@ PRETOK_TARGET inline __m128i load_half(const std::uint8_t *from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
 }
 
-// Like CacheProbe::make_keys, but stops before the first pre-token with fewer than 16 readable
-// bytes from its start on. Returns the number of pre-tokens before the stop. Not inlined: the
-// loop needs almost all registers.
+// Like CacheProbe::make_keys, but handles only the count_of_loadable() first pre-tokens.
+// Returns their number. Not inlined: the loop needs almost all registers.
 PRETOK_NOINLINE PRETOK_TARGET std::size_t
 make_keys(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe) {
   // Local copies: the compiler would load a field again after each store.
@@ -53,10 +52,7 @@ make_keys(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe
   const ShortCache::Buckets buckets = cache.buckets();
   const std::uint8_t *const text = batch.text;
   const std::size_t *const ends = batch.ends;
-  const auto room = static_cast<std::size_t>(batch.limit - text);
-  std::size_t count = batch.count;
-  while (count != 0 && batch.start_of(count - 1) + ShortBytes::MAX_BYTES > room)
-    --count;
+  const std::size_t count = batch.count_of_loadable();
   std::size_t start = batch.start;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t end = ends[i];

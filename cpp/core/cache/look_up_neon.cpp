@@ -27,9 +27,9 @@ constexpr std::array<Bytes, ShortKey::MAX_BYTES + 2> make_masks() {
 }
 constexpr auto MASKS = make_masks();
 
-// Like CacheProbe::make_keys, but handles only full pairs of pre-tokens. Stops before the first
-// pre-token with fewer than 16 readable bytes from its start on. Returns the number of
-// pre-tokens handled, and fills the first elements of `bucket_of`.
+// Like CacheProbe::make_keys, but handles only full pairs of the count_of_loadable() first
+// pre-tokens. Returns the number of pre-tokens handled, and fills the first elements of
+// `bucket_of`.
 //
 // Keys stay in general registers, which hash them: one instruction loads two words, and a word
 // takes two to five cycles from a vector register to a general register.
@@ -40,10 +40,7 @@ std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache, Cache
   const ShortCache::Buckets buckets = cache.buckets();
   const std::uint8_t *const text = batch.text;
   const std::size_t *const ends = batch.ends;
-  const auto room = static_cast<std::size_t>(batch.limit - text);
-  std::size_t count = batch.count;
-  while (count != 0 && batch.start_of(count - 1) + ShortBytes::MAX_BYTES > room)
-    --count;
+  const std::size_t count = batch.count_of_loadable();
   const std::uint8_t *start = text + batch.start;
   const auto make_key = [&](std::size_t i) {
     const std::uint8_t *const end = text + ends[i];

@@ -77,16 +77,11 @@ inline void find_rectangles(const PairTable &rows, const PairTable &columns,
   }
 }
 
-// Returns a mask of 64 bits: bit 4 * j + i is set if byte j of vector i has any of the wanted
-// bits. `bits` is the byte of wanted bits, repeated four times. vtstq makes a byte 0xFF if it
-// has any of the bits, else 0. Each vsriq shifts one vector to the right and inserts it below
-// the top bits of another. Finally each half of a byte has the same four bits of the mask, and
-// vshrn combines the halves of two bytes.
-inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
-  const Vector wanted = vreinterpretq_u8_u32(vdupq_n_u32(bits));
-  Vector parts[4];
-  for (int i = 0; i < 4; ++i)
-    parts[i] = vtstq_u8(load(bytes + 16 * i), wanted);
+// Returns a mask of 64 bits: bit 4 * j + i is the top bit of byte j of vector i. Each vsriq
+// shifts one vector to the right and inserts it below the top bits of another. Finally each
+// half of a byte has the same four bits of the mask, and vshrn combines the halves of two
+// bytes.
+inline std::uint64_t top_bits(const Vector *parts) {
   const Vector low = vsriq_n_u8(parts[1], parts[0], 1);
   const Vector high = vsriq_n_u8(parts[3], parts[2], 1);
   const Vector four = vsriq_n_u8(high, low, 2);
@@ -94,14 +89,20 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
 }
 
+// Returns a mask of 64 bits: bit 4 * j + i is set if byte j of vector i has any of the wanted
+// bits. `bits` is the byte of wanted bits, repeated four times. vtstq makes a byte 0xFF if it
+// has any of the bits, else 0.
+inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
+  const Vector wanted = vreinterpretq_u8_u32(vdupq_n_u32(bits));
+  Vector parts[4];
+  for (int i = 0; i < 4; ++i)
+    parts[i] = vtstq_u8(load(bytes + 16 * i), wanted);
+  return top_bits(parts);
+}
+
 // Bit i of the result is the top bit of bytes[i].
 inline std::uint64_t top_bits(const std::uint8_t *bytes) {
-  const uint8x16x4_t all = vld4q_u8(bytes);
-  const uint8x16_t low = vsriq_n_u8(all.val[1], all.val[0], 1);
-  const uint8x16_t high = vsriq_n_u8(all.val[3], all.val[2], 1);
-  const uint8x16_t four = vsriq_n_u8(high, low, 2);
-  const uint8x16_t twice = vsriq_n_u8(four, four, 4);
-  return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(twice), 4)), 0);
+  return top_bits(vld4q_u8(bytes).val);
 }
 
 // One instruction: there is no branch.
