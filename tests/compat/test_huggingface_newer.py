@@ -172,8 +172,9 @@ for each in (tok, copy.deepcopy(tok), pickle.loads(pickle.dumps(tok)),
     encoding = pickle.loads(pickle.dumps(each.encode("a  <new>é")))
     assert encoding.offsets == [(0, 0), (0, 1), (1, 8), (8, 9)], encoding.offsets
     assert type(each) is hf.Tokenizer
-stream = hf.DecodeStream()
-assert [stream.step(tok, id) for id in encoding.ids] == ["<|end|>", "a", "<new>", "é"]
+    assert each.token_to_id("<new>") == (273 if each is tok else 265)  # as in tokenizers 0.23.3
+    stream = hf.DecodeStream()
+    assert [stream.step(each, id) for id in encoding.ids] == ["<|end|>", "a", "<new>", "é"]
 """
     small_tokenizer().save(tmp_path / "tokenizer.json")
     done = subprocess.run(
