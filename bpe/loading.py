@@ -22,6 +22,7 @@ from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, NAMES, VOCAB
 from bpe.formats.registry import detect
+from bpe.formats.sibling_facts import with_siblings
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
@@ -110,6 +111,7 @@ def load(
     _check_special_tokens(special_tokens)
     source, named_vocabulary = _locate(path_or_name)
     format = detect(source)
+    folder = source.folder
     source = format.complete(source)
     published: PublishedVocabulary | None = None
     added = None
@@ -134,8 +136,10 @@ def load(
         )
     for note in spec.notes:
         _warn(source.path, note)
+    facts = spec.facts if folder is None else with_siblings(spec, folder)
     known = named_vocabulary or published
     if isinstance(spec, FileSpec) and not added and preset is normalizer is None:
+        spec.facts = facts
         tokenizer = Tokenizer._of_file(spec, known.name if known else None, backend, cache_mb)
         if tokenizer is not None:
             return tokenizer
@@ -152,6 +156,7 @@ def load(
             truncation=spec.truncation,
             padding=spec.padding,
             trim_offsets=spec.trim_offsets,
+            facts=facts,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,
@@ -209,7 +214,7 @@ def _in_folder(path: Path) -> Source:
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
             config = path / CONFIG
-            return Source(*paths, config=config if config.is_file() else None)
+            return Source(*paths, config=config if config.is_file() else None, folder=path)
     raise VocabularyError(
         f"{short_path(path)}: the folder has no tokenizer.json, no {VOCAB} with {MERGES}, and no "
         f"{TEKKEN}; pass the path of the vocabulary file"

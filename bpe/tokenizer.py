@@ -35,6 +35,7 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.once import once
+from bpe.token_facts import TokenFacts
 from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
     Errors,
@@ -106,6 +107,7 @@ class Tokenizer(TokenizerBatches):
         truncation: Truncation | None = None,
         padding: Padding | None = None,
         trim_offsets: Sequence[bool] = (),
+        facts: TokenFacts | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
@@ -129,6 +131,7 @@ class Tokenizer(TokenizerBatches):
             truncation=truncation,
             padding=padding,
             trim_offsets=tuple(map(bool, trim_offsets)),
+            facts=TokenFacts() if facts is None else facts,
         )
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
@@ -391,6 +394,7 @@ class Tokenizer(TokenizerBatches):
             "truncation": spec.truncation,
             "padding": spec.padding,
             "trim_offsets": spec.trim_offsets,
+            "facts": spec.facts,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),

@@ -241,6 +241,7 @@ class TokenizerParts:
             spec.truncation,
             spec.padding,
             spec.trim_offsets,
+            spec.facts,
         )
 
     @property

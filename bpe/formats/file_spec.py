@@ -9,7 +9,8 @@ from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.spec import TokenizerSpec
-from bpe.once import once
+from bpe.once import lazy, once
+from bpe.token_facts import ROLES, TokenFacts
 from bpe.token_table import Packed
 from bpe.types import NormalizesText, Padding, Template, Truncation
 from bpe.vocabulary import Vocabulary
@@ -87,6 +88,13 @@ class FileSpec:
     def trim_offsets(self) -> tuple[bool, ...]:
         """Says whether spans exclude white space."""
         return tuple(self.fields["trims"])
+
+    @lazy
+    def facts(self) -> TokenFacts:
+        """The facts about tokens that the file states."""
+        types, scores, ids, ends, template = self.fields["facts"]
+        roles = {role: id for role, id in zip(ROLES, ids, strict=True) if id is not None}
+        return TokenFacts(types, scores, roles, tuple(ends), template or None)
 
     @property
     def preset(self) -> Preset | None:

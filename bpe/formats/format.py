@@ -30,12 +30,16 @@ class Source:
     """The files of one vocabulary. The content is read, unpacked and parsed once, on first use.
 
     `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
+    `folder` is the folder whose files together describe the tokenizer, or None.
     """
 
-    def __init__(self, *paths: Path, config: Path | None = None) -> None:
+    def __init__(
+        self, *paths: Path, config: Path | None = None, folder: Path | None = None
+    ) -> None:
         self.paths = paths
         self.path = paths[0]
         self.config = config
+        self.folder = folder
 
     @cached_property
     def head(self) -> bytes:

@@ -6,7 +6,6 @@ cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import gguf_text
+from bpe.formats import gguf_facts, gguf_text
 from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
 from bpe.formats.byte_digits import check_numbers
 from bpe.formats.file_spec import FileSpec
@@ -26,6 +25,7 @@ from bpe.formats.json_value import Value
 from bpe.formats.native_readers import read_native
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
+from bpe.token_facts import TokenFacts, TokenType
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
@@ -40,6 +40,7 @@ from pretok.registry import find
     for name in ("model", "pre", "tokens", "token_type", "merges", "scores", "bos_token_id",
                  "eos_token_id", "add_bos_token", "add_eos_token", "add_space_prefix")
 )  # fmt: skip
+_ALL_KEYS = (*KEYS, *gguf_facts.KEYS)
 
 OTHER_MODELS = {
     "llama": "SentencePiece BPE",
@@ -69,18 +70,6 @@ NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", 
 _MERGES_CHARACTERS = NOT_BYTE_LEVEL - {"whitespace"}
 
 
-class TokenType(IntEnum):
-    """The values in tokenizer.ggml.token_type, an array with one value for each token."""
-
-    UNDEFINED = 0
-    NORMAL = 1
-    UNKNOWN = 2
-    CONTROL = 3
-    USER_DEFINED = 4
-    UNUSED = 5
-    BYTE = 6
-
-
 _ORDINARY = frozenset({int(TokenType.UNDEFINED), int(TokenType.NORMAL)})
 _SPECIAL = frozenset({int(TokenType.UNKNOWN), int(TokenType.CONTROL)})
 _ADDED = _SPECIAL | {int(TokenType.USER_DEFINED)}
@@ -101,7 +90,9 @@ class GgufFormat(Format):
             native = _native_spec(source.path, options.needs_preset)
             if native is not None:
                 return native
-            return _spec(Value(gguf_metadata.load(source.path, KEYS), ""), options.needs_preset)
+            return _spec(
+                Value(gguf_metadata.load(source.path, _ALL_KEYS), ""), options.needs_preset
+            )
 
 
 def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
@@ -128,7 +119,7 @@ def parse(data: bytes) -> TokenizerSpec:
     UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
     try:
-        return _spec(Value(gguf_metadata.parse(data, KEYS), ""))
+        return _spec(Value(gguf_metadata.parse(data, _ALL_KEYS), ""))
     except UnsupportedFileError as error:
         raise UnsupportedError(str(error)) from None
     except UnreadableFileError as error:
@@ -173,6 +164,7 @@ def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
         add_prefix_space=file[_ADD_SPACE].flag(default=False),
         template=_template(file, pre in ADD_BOS, len(texts)),
         decoder=decoder,
+        facts=_facts(file, types),
     )
 
 
@@ -200,7 +192,13 @@ def _text_spec(file: Value, has_scores: bool) -> TokenizerSpec:
         normalizer=gguf_text.normalizer(adds_space),
         template=_template(file, True, len(texts)),
         decoder=gguf_text.decoder(adds_space),
+        facts=_facts(file, types),
     )
+
+
+def _facts(file: Value, types: Sequence[int]) -> TokenFacts:
+    listed = None if file[_TYPES].value is None else types
+    return gguf_facts.read_facts(file, len(types), listed)
 
 
 def _check_model(model: Value) -> None:

@@ -47,6 +47,7 @@ from bpe.formats.tokenizer_config import (
     other_ids,
 )
 from bpe.text_ids import TextIds
+from bpe.token_facts import TokenFacts
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
 
@@ -135,7 +136,11 @@ def read(
         model = model if native is None else parse(native.file())["model"]
         vocabulary = _vocabulary(model, options, added)
     notes = (*other_ids("tokenizer.json", listed_added, ids), *other_ids(CONFIG, in_config, ids))
-    return replace(_with_vocabulary(file, vocabulary, added, needs_preset), notes=notes)
+    parts = _with_vocabulary(file, vocabulary, added, needs_preset)
+    unknown = file["model"]["unk_token"].value
+    id = (vocab.get(unknown) if unknown in vocab else ids.get(unknown)) if unknown else None
+    facts = TokenFacts() if id is None else TokenFacts(roles={"unk": id})
+    return replace(parts, notes=notes, facts=facts)
 
 
 def _read_others(data: bytes, path: Path, needs_preset: bool, spec: FileSpec) -> TokenizerSpec:

@@ -10,7 +10,7 @@ The version is 4; versions 1 to 3 were never released. The sections follow in th
                   2: ignore_merges (always set with 1); 4: the file has the section `steps`;
                   8: add_prefix_space; 16: the preset is not built in; 32: the tokens are text;
                   64: spans exclude white space; 128 (only with 64): but not a single space at the
-                  start of a text
+                  start of a text; 256: the file has the section `facts`
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -20,6 +20,7 @@ The version is 4; versions 1 to 3 were never released. The sections follow in th
                   2 normalized, 4 lstrip, 8 rstrip, 16 single_word
     text          with flag 32: the options of a model with tokens of text (pretok_text.py)
     steps         with flag 4: the normalizer and the decoder (pretok_steps.py)
+    facts         with flag 256: types, roles and other facts about tokens (pretok_facts.py)
     literals      the number of tokens with stored bytes, in order of ids; the length of each; the
                   bytes of all
     merges        the number of merges; the list of merges that make an existing token (a literal,
@@ -40,7 +41,8 @@ Tokens over a limit are literals.
 In a file with flag 1, merges only shorten the file: each merge makes one token, and encoding
 depends only on the ids.
 
-Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
+Equal tokenizers with the same facts give equal files, and readers reject any other encoding of the
+same tokenizer.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
 from bpe.formats.native_readers import read_native
+from bpe.formats.pretok_facts import dump_facts, read_facts
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_steps import dump_steps, read_steps
@@ -67,6 +70,7 @@ from bpe.formats.pretok_text import TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.token_facts import TokenFacts
 from bpe.token_table import Packed
 from bpe.types import MAX_TEMPLATE_IDS, NormalizesText, Template
 from bpe.vocabulary import Vocabulary
@@ -75,9 +79,8 @@ MAGIC = b"\x89PRETOK\n"
 VERSION = 4
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _STEPS, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _TRIM, _KEEP = (
-    1 << bit for bit in range(8)
-)
+(_FROM_RANKS, _IGNORE_MERGES, _STEPS, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _TRIM, _KEEP,
+ _FACTS) = (1 << bit for bit in range(9))  # fmt: skip
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
@@ -122,7 +125,7 @@ def parse(data: bytes, vocabulary: Vocabulary | None = None) -> TokenizerSpec:
     _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 8:
+    if flags >> 9:
         raise reader.error("has unknown flags")
     if flags & _KEEP and not flags & _TRIM:
         raise reader.error(f"has flag {_KEEP} without flag {_TRIM}")
@@ -143,6 +146,7 @@ def parse(data: bytes, vocabulary: Vocabulary | None = None) -> TokenizerSpec:
     normalizer, decoder = read_steps(reader) if flags & _STEPS else (None, None)
     if flags & _STEPS and normalizer is None and decoder is None:
         raise reader.error("has an empty section of steps")
+    facts = read_facts(reader) if flags & _FACTS else TokenFacts()
     if section is None and not _fits_bytes(normalizer, decoder):
         raise reader.error("has steps of SentencePiece, which need flag 32 (text)")
     ignores_merges = bool(flags & _IGNORE_MERGES)
@@ -162,6 +166,7 @@ def parse(data: bytes, vocabulary: Vocabulary | None = None) -> TokenizerSpec:
         unicode=unicode,
         decoder=decoder,
         trim_offsets=trim_offsets,
+        facts=facts,
     )
     return spec if section is None else section.complete(reader, spec)
 
@@ -196,7 +201,8 @@ def dump(spec: TokenizerSpec) -> bytes:
         flags |= _FROM_RANKS * from_ranks | _IGNORE_MERGES * vocabulary.ignore_merges
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
     steps = _dump_steps(spec)
-    flags |= _STEPS * bool(steps)
+    facts = dump_facts(spec.facts)
+    flags |= _STEPS * bool(steps) | _FACTS * bool(facts)
     flags |= _TRIM * len(spec.trim_offsets) | _KEEP * any(spec.trim_offsets)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
@@ -205,7 +211,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
-    parts += [section, steps, tokens]
+    parts += [section, steps, facts, tokens]
     body = b"".join(parts)
     return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
@@ -29,6 +31,7 @@ from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.once import once
+from bpe.token_facts import TokenFacts
 from bpe.token_table import Packed
 from pretok.patterns.lookup import WHOLE
 
@@ -154,6 +157,32 @@ def parse(data: bytes) -> TokenizerSpec:
             invisible,
             unknown_surface,
         ),
+        facts=_facts(pieces, others, trainer),
+    )
+
+
+def _facts(
+    normal: dict[int, ModelPiece], others: dict[int, ModelPiece], trainer: Options
+) -> TokenFacts:
+    """Return the types, the scores and the roles of the pieces.
+
+    Like sentencepiece, take the role of a piece from its text. It must be a control symbol.
+    """
+    pieces = [piece for _, piece in sorted((normal | others).items())]
+    names = {
+        trainer.text(46, "<s>"): "bos",
+        trainer.text(47, "</s>"): "eos",
+        trainer.text(48, "<pad>"): "pad",
+    }
+    roles = {
+        names[piece.text]: id
+        for id, piece in others.items()
+        if piece.type == PieceType.CONTROL and piece.text in names
+    }
+    return TokenFacts(
+        np.array([piece.type for piece in pieces], np.uint8),
+        np.array([piece.score for piece in pieces], np.float32),
+        {"unk": _unknown(others)} | roles,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.merge import recover_merges
+from bpe.token_facts import TokenFacts
 from bpe.types import NormalizesText, Padding, Template, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.preset import Preset
@@ -47,6 +48,8 @@ class TokenizerSpec:
     padding: Padding | None = None
     trim_offsets: tuple[bool, ...] = ()
     """See Tokenizer.trim_offsets."""
+    facts: TokenFacts = field(default_factory=TokenFacts, repr=False, compare=False)
+    """The facts about tokens that the file states."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Sentences about members of the file that the library it belongs to ignores, as bpe does."""
 

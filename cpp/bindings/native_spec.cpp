@@ -124,6 +124,16 @@ py::array_t<float> scores_of(const NativeSpec &native) {
   return as_array(std::vector<float>(native.spec->scores));
 }
 
+// Returns the facts about tokens: types, scores, roles, ends and the chat template.
+py::tuple fact_fields(const TokenFacts &facts) {
+  py::list roles;
+  for (const std::uint32_t id : facts.roles.ids)
+    roles.append(id_or_none(id));
+  return py::make_tuple(as_array(std::vector<std::uint8_t>(facts.types)),
+                        as_array(std::vector<float>(facts.scores)), roles, facts.ends,
+                        facts.chat_template);
+}
+
 // Returns the parts of the tokenizer besides its tokens, merges and scores.
 py::dict fields_of(const NativeSpec &native) {
   const TokenizerSpec &spec = *native.spec;
@@ -158,6 +168,7 @@ py::dict fields_of(const NativeSpec &native) {
   for (const IgnoredId &each : spec.ignored_ids)
     ignored.append(py::make_tuple(spec.added[each.index].content, each.id));
   result["ignored_ids"] = ignored;
+  result["facts"] = fact_fields(spec.facts);
   return result;
 }
 

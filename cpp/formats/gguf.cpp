@@ -2,6 +2,7 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
+#include "formats/gguf_facts.hpp"
 #include "formats/gguf_metadata.hpp"
 #include "formats/gguf_parts.hpp"
 #include "formats/load_error.hpp"
@@ -269,12 +270,14 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   std::vector<GgufValue> values(std::size(KEYS));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i].key = KEYS[i];
+  add_fact_keys(values);
   if (LoadError error = read_gguf_metadata(file, values))
     return error;
   std::string_view pre;
   if (LoadError error = check_model(values[GgufKey::MODEL]))
     return error;
   const std::size_t count = values[GgufKey::TOKENS].texts.size();
+  read_gguf_facts(values, spec.facts);
   if (values[GgufKey::MODEL].text == "llama") {
     if (LoadError error = read_gguf_pieces(values, spec))
       return error;

@@ -47,6 +47,9 @@ public:
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     const std::size_t id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
     const std::array<bool, 256> no_token = missing_bytes();
+    const std::uint32_t unknown = spec_.characters ? spec_.characters->unknown_id
+                                  : spec_.text     ? spec_.text->unknown_id
+                                                   : NO_ID;
     auto vocabulary = std::make_unique<Vocabulary>();
     const char *const problem = is_text_ ? build_text(*vocabulary) : build_bytes(*vocabulary);
     if (problem != nullptr)
@@ -67,7 +70,9 @@ public:
                        {std::move(spec_.before), std::move(spec_.after)},
                        std::move(decoder),
                        id_limit,
-                       no_token});
+                       no_token,
+                       std::move(spec_.facts),
+                       unknown});
     return check_template(*result);
   }
 

@@ -4,6 +4,7 @@
 #include "core/split/program.hpp"
 #include "core/unicode/unicode.hpp"
 #include "formats/crc32.hpp"
+#include "formats/pretok_file_facts.hpp"
 #include "formats/pretok_file_reader.hpp"
 #include "formats/pretok_file_steps.hpp"
 #include "formats/pretok_file_text.hpp"
@@ -35,7 +36,8 @@ struct FileFlag {
     TEXT = 32,
     TRIM_OFFSETS = 64, // only Python gives spans of tokens
     KEEP_FIRST_SPACE = 128,
-    ALL = 255
+    FACTS = 256,
+    ALL = 511
   };
 };
 struct TokenFlag {
@@ -166,6 +168,8 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
         !spec.decoding)
       return reader.fail("has an empty section of steps");
   }
+  if ((flags & FileFlag::FACTS) != 0 && !read_facts_section(reader, spec.facts))
+    return false;
   if (!is_text && (spec.sentencepiece || spec.decoding))
     return reader.fail("has steps of SentencePiece, which need flag 32 (text)");
   if (is_text && !spec.decoder && !spec.decoding)

@@ -22,7 +22,15 @@ namespace {
 
 // The numbers of the fields that this reader needs.
 struct TrainerField {
-  enum : std::uint32_t { MODEL_TYPE = 3, SPACE_SUFFIX = 24, BYTE_FALLBACK = 35, UNKNOWN = 44 };
+  enum : std::uint32_t {
+    MODEL_TYPE = 3,
+    SPACE_SUFFIX = 24,
+    BYTE_FALLBACK = 35,
+    UNKNOWN = 44,
+    BOS_PIECE = 46,
+    EOS_PIECE = 47,
+    PAD_PIECE = 48
+  };
 };
 struct NormalizerField {
   enum : std::uint32_t { CHARSMAP = 2, DUMMY_PREFIX = 3, REMOVES_SPACES = 4, ESCAPES = 5 };
@@ -65,7 +73,7 @@ public:
 
 private:
   const char *name_ = "";
-  std::array<ProtobufField, TrainerField::UNKNOWN + 1> fields_;
+  std::array<ProtobufField, TrainerField::PAD_PIECE + 1> fields_;
   std::uint32_t wrong_ = 0;
 };
 
@@ -81,6 +89,7 @@ public:
     if (LoadError error = check_pieces())
       return error;
     list_tokens();
+    list_facts();
     use_sentencepiece(std::move(normalizer_), spec_);
     if (!tokens_differ(spec_.vocabulary.bytes, spec_.vocabulary.lengths))
       return malformed("two pieces of the SentencePiece model are equal");
@@ -120,6 +129,9 @@ private:
     const std::string_view charsmap = normalizer.bytes(NormalizerField::CHARSMAP, "");
     CharacterSpec &characters = spec_.characters.emplace();
     SentencePieceDecoding &decoding = spec_.decoding.emplace();
+    role_pieces_ = {trainer.bytes(TrainerField::BOS_PIECE, "<s>"),
+                    trainer.bytes(TrainerField::EOS_PIECE, "</s>"),
+                    trainer.bytes(TrainerField::PAD_PIECE, "<pad>")};
     decoding.unknown_surface = trainer.bytes(TrainerField::UNKNOWN, " \xE2\x81\x87 ");
     for (const Options *options : {&trainer, &normalizer})
       if (LoadError error = options->check())
@@ -240,6 +252,22 @@ private:
     data.from_ranks = data.ignore_merges = false;
   }
 
+  // Like sentencepiece, takes the role of a piece from its text. It must be a control symbol.
+  void list_facts() {
+    constexpr TokenRole ROLES[] = {TokenRole::BOS, TokenRole::EOS, TokenRole::PAD};
+    TokenFacts &facts = spec_.facts;
+    for (std::uint32_t id = 0; id < file_.pieces.size(); ++id) {
+      const Piece &piece = file_.pieces[id];
+      facts.types.push_back(static_cast<std::uint8_t>(piece.type));
+      facts.scores.push_back(piece.score);
+      if (piece.type == PieceType::UNKNOWN)
+        facts.roles[TokenRole::UNK] = id;
+      for (std::size_t i = 0; i < role_pieces_.size(); ++i)
+        if (piece.type == PieceType::CONTROL && piece.text == role_pieces_[i])
+          facts.roles[ROLES[i]] = id;
+    }
+  }
+
   void add_token(std::uint32_t id, const Piece &piece) {
     if (piece.type == PieceType::UNKNOWN)
       spec_.characters->unknown_id = id;
@@ -254,6 +282,7 @@ private:
   TokenizerSpec &spec_;
   PieceFile file_;
   bool has_fallback_ = false;
+  std::array<std::string_view, 3> role_pieces_; // the texts of BOS, EOS and PAD
   SentencePieceSpec normalizer_;
 };
 

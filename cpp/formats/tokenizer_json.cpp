@@ -70,6 +70,7 @@ public:
       read_model(ends_byte_level(parts_));
     if (file_.is_fine())
       finish();
+    find_unknown();
     read_template(file_["post_processor"], spec_);
     spec_.truncation = json_of("truncation");
     spec_.padding = json_of("padding");
@@ -168,6 +169,17 @@ private:
     if (!problem.empty())
       return fail(unsupported("the model " + problem));
     use_character_spec(spec_);
+  }
+
+  // Sets the role of the unknown token, which may be an added token.
+  void find_unknown() {
+    std::uint32_t &id = spec_.facts.roles[TokenRole::UNK];
+    const std::uint32_t place = unknown_.empty() ? TextIndex::NO_TEXT : places_.find(unknown_);
+    if (place != TextIndex::NO_TEXT)
+      id = source_.ids[place];
+    for (const AddedToken &token : spec_.added)
+      if (place == TextIndex::NO_TEXT && token.content == unknown_)
+        id = token.id;
   }
 
   // Sets the normalizer and the decoder of a model whose tokens are bytes.

@@ -7,6 +7,7 @@
 #include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
+#include "core/encode/token_facts.hpp"
 #include "core/normalize/normalizer_step.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/split/program.hpp"
@@ -111,6 +112,7 @@ struct TokenizerSettings {
   std::string truncation;
   std::string padding;
   std::vector<bool> trims;
+  TokenFacts facts;
 };
 
 struct TokenizerSpec : TokenizerSettings {

@@ -125,6 +125,13 @@ Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size
   return refusal;
 }
 
+const TokenFacts &Tokenizer::facts() const {
+  return facts_.get([&] {
+    return std::make_unique<const TokenFacts>(complete_facts(
+        parts_.facts, {decoder(), parts_.added, parts_.id_limit, parts_.unknown_id}));
+  });
+}
+
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
   // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of
   // each byte of the text. A prefix adds one byte before an added token or before the text

@@ -15,11 +15,13 @@
 #pragma once
 
 #include "core/base/id_buffer.hpp"
+#include "core/base/made_at_first_use.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/encode/normalized_parts.hpp"
+#include "core/encode/token_facts.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/split/named_pre_tokenizer.hpp"
@@ -64,6 +66,8 @@ struct TokenizerParts {
   // For each byte, whether the vocabulary has no token of this byte. False for all bytes if the
   // tokens are text.
   std::array<bool, 256> no_token{};
+  TokenFacts facts; // of the file
+  std::uint32_t unknown_id = NO_ID;
 };
 
 // The start and the end of each token in a text, in bytes.
@@ -151,6 +155,10 @@ public:
   // Returns the largest id plus one.
   std::size_t id_limit() const { return parts_.id_limit; }
 
+  // Return the facts that the file states, and those that complete_facts makes of them.
+  const TokenFacts &file_facts() const { return parts_.facts; }
+  const TokenFacts &facts() const;
+
   // Return whether the vocabulary has no token for some byte, or for this byte
   // (TokenizerParts::no_token).
   bool lacks_bytes() const { return lacks_bytes_; }
@@ -188,6 +196,7 @@ private:
   const std::unique_ptr<const NormalizerChain> nfc_chain_; // only if parts_.nfc
   const Encoder encoder_;                                  // refers to parts_
   const bool lacks_bytes_;
+  MadeAtFirstUse<TokenFacts> facts_;
 };
 
 } // namespace pretok

@@ -1,0 +1,59 @@
+"""Read the facts about tokens of a GGUF file. cpp/formats/gguf_facts.hpp is the C++ version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bpe.formats.json_value import Value
+from bpe.token_facts import TokenFacts
+
+_NAMES = {
+    "bos_token_id": "bos",
+    "eos_token_id": "eos",
+    "unknown_token_id": "unk",
+    "padding_token_id": "pad",
+    "seperator_token_id": "sep",  # spelled so in the format
+    "mask_token_id": "mask",
+    "eot_token_id": "eot",
+    "eom_token_id": "eom",
+    "fim_pre_token_id": "fim_prefix",
+    "fim_suf_token_id": "fim_suffix",
+    "fim_mid_token_id": "fim_middle",
+    "fim_pad_token_id": "fim_pad",
+    "fim_rep_token_id": "fim_repo",
+    "fim_sep_token_id": "fim_sep",
+    # These are deprecated.
+    "prefix_token_id": "fim_prefix",
+    "suffix_token_id": "fim_suffix",
+    "middle_token_id": "fim_middle",
+}
+ROLE_KEYS = {f"tokenizer.ggml.{name}": role for name, role in _NAMES.items()}
+"""The keys with the ids of roles. A later key replaces an earlier one of the same role."""
+CHAT_TEMPLATE = "tokenizer.chat_template"
+_SCORES = "tokenizer.ggml.scores"
+KEYS = (*ROLE_KEYS, CHAT_TEMPLATE)
+
+
+def read_facts(file: Value, count: int, types: Sequence[int] | None) -> TokenFacts:
+    """Return the facts about `count` tokens with these types, or None if the file has no types.
+
+    Ignores an id that no token has, and a value of another type than expected.
+    """
+    roles = {}
+    for key, role in ROLE_KEYS.items():
+        id = file[key].value
+        if type(id) is int and 0 <= id < count:
+            roles[role] = id
+    template = file[CHAT_TEMPLATE].value
+    scores = file[_SCORES].value
+    is_listed = (
+        isinstance(scores, list) and len(scores) == count and {*map(type, scores)} == {float}
+    )
+    return TokenFacts(
+        types=np.array([] if types is None else types, np.uint8),
+        scores=np.array(scores if is_listed else [], np.float32),
+        roles=roles,
+        chat_template=template if isinstance(template, str) and template else None,
+    )
