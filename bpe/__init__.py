@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bpe.formats.spec import TokenizerSpec as TokenizerSpec
     from bpe.hub.fetch import fetch as fetch
     from bpe.loading import load as load
+    from bpe.token_facts import TokenFacts as TokenFacts
+    from bpe.token_facts import TokenType as TokenType
     from bpe.tokenizer import Tokenizer as Tokenizer
     from bpe.training.corpus import TrainingSource as TrainingSource
     from bpe.training.train import Alphabet as Alphabet
@@ -66,6 +68,7 @@ _NAMES = {
     "bpe.formats.spec": "TokenizerSpec",
     "bpe.hub.fetch": "fetch",
     "bpe.loading": "load",
+    "bpe.token_facts": "TokenFacts TokenType",
     "bpe.tokenizer": "Tokenizer",
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.train": "Alphabet TrainingEngine train",

@@ -256,7 +256,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (summed(b""), "ends too early, at offset 16"),
         (summed(_BODY[:-1]), "ends too early"),
         (summed(_BODY + b"\0"), "has data after its end"),
-        (summed(b"\x80\2" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x80\4" + _BODY[1:]), "has unknown flags"),
         (summed(b"\x80\1" + _BODY[1:]), "has flag 128 without flag 64"),
         (summed(_replaced(_END, _END + b"\0\0\0", b"\4" + _BODY[1:])), "has an empty section"),
         (summed(_replaced(_END, _END + b"\1\r\0\0\0\0\0\0\0", b"\4" + _BODY[1:])), "need flag 32"),

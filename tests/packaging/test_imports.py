@@ -53,7 +53,7 @@ LAYERS = (
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
     ("bpe.byte_level", "bpe.decoders", "bpe.normalizers", "bpe.encoding",
      "bpe.encoding.foreign_arguments", "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once",
-     "bpe.optional", "bpe.progress", "bpe.training", "bpe.types"),
+     "bpe.optional", "bpe.progress", "bpe.token_facts", "bpe.training", "bpe.types"),
     ("bpe.encoding.fast_calls", "bpe.token_table"),
     ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
     ("bpe.inputs",),
