@@ -63,7 +63,8 @@ class Tokenizer(TokenizerBatches):
     `special` says what to do with a special token in the text. "raise" raises SpecialTokenError,
     "text" encodes the token as ordinary text, and "allow" encodes it as its id. If `special` is a
     set of special tokens, the tokens in the set are encoded as their ids, all other special tokens
-    as ordinary text. Added tokens that are not special are always encoded as their ids.
+    as ordinary text. Added tokens that are not special are then encoded as their ids. "plain"
+    encodes all added tokens as ordinary text: for text in which users may write anything.
 
     `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
     applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),
@@ -75,6 +76,9 @@ class Tokenizer(TokenizerBatches):
     `threads` is the maximal number of threads of the native backend, for one long text or many
     texts. The default is one thread, or the number of processors for more than a megabyte of text.
     The result does not depend on `threads`. An interrupt stops a long call.
+
+    If `continuation`, the text continues another text. Models that put a space before a text, such
+    as Llama 2, then put none before this text, so its ids can follow those of the other text.
 
     `backend` is "native" (C++) or "python"; None chooses $PRETOK_BACKEND, else "native" if it was
     built. The native backend keeps caches between calls. `cache_mb` bounds the caches of all
@@ -214,6 +218,7 @@ class Tokenizer(TokenizerBatches):
         errors: Errors = "replace",
         add_special_tokens: bool = False,
         threads: int | None = None,
+        continuation: bool = False,
     ) -> list[int]:
         """Return the ids of `text`.
 
@@ -225,7 +230,7 @@ class Tokenizer(TokenizerBatches):
         >>> tok.encode("abcde")
         [258, 101]
         """
-        ids = self._encode(text, special, errors, threads)
+        ids = self._encode(text, special, errors, threads, continuation)
         if add_special_tokens:
             return [*self.template.before, *ids, *self.template.after]
         return ids
@@ -239,9 +244,10 @@ class Tokenizer(TokenizerBatches):
         errors: Errors = "replace",
         add_special_tokens: bool = False,
         threads: int | None = None,
+        continuation: bool = False,
     ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,). Otherwise like `encode`."""
-        ids = self._encode_array(text, special, errors, threads)
+        ids = self._encode_array(text, special, errors, threads, continuation)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self.template)
             return np.concatenate([before, ids, after])
@@ -256,9 +262,10 @@ class Tokenizer(TokenizerBatches):
         errors: Errors = "replace",
         add_special_tokens: bool = False,
         threads: int | None = None,
+        continuation: bool = False,
     ) -> int:
         """Return the number of ids of `text`, without storing them. Otherwise like `encode`."""
-        size = self._count(text, special, errors, threads)
+        size = self._count(text, special, errors, threads, continuation)
         return size + sum(map(len, self.template)) if add_special_tokens else size
 
     def _safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:

@@ -29,6 +29,7 @@ class TokenizerSpans(TokenizerParts):
         add_special_tokens: bool = False,
         threads: int | None = None,
         trim_offsets: bool | None = None,
+        continuation: bool = False,
     ) -> list[Token]:
         """Return the tokens of `text`, each with its bytes and its span in `text`.
 
@@ -49,6 +50,7 @@ class TokenizerSpans(TokenizerParts):
             add_special_tokens=add_special_tokens,
             threads=threads,
             trim_offsets=trim_offsets,
+            continuation=continuation,
         )
         tokens = self._token_bytes_by_id
         try:
@@ -69,6 +71,7 @@ class TokenizerSpans(TokenizerParts):
         add_special_tokens: bool = False,
         threads: int | None = None,
         trim_offsets: bool | None = None,
+        continuation: bool = False,
     ) -> Spans:
         """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
 
@@ -77,7 +80,7 @@ class TokenizerSpans(TokenizerParts):
         >>> ids.tolist(), starts.tolist(), ends.tolist()
         ([256, 33], [0, 2], [2, 3])
         """
-        spans = self._pipeline.spans(text, special, errors, threads)
+        spans = self._pipeline.spans(text, special, errors, threads, continuation)
         trims = self.trim_offsets
         if trim_offsets is not None:
             trims = (trims or (self.add_prefix_space,)) if trim_offsets else ()

@@ -23,7 +23,9 @@ SHARD_TOKENS = 1 << 27
 
 def check_special(value: Any) -> None:
     """Check the option `special`: a word, or a list of tokens."""
-    (check_of(list[str]) if isinstance(value, list) else one_of("raise", "text", "allow"))(value)
+    (check_of(list[str]) if isinstance(value, list) else one_of("raise", "text", "allow", "plain"))(
+        value
+    )
 
 
 @dataclass(frozen=True)

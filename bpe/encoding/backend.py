@@ -18,21 +18,27 @@ class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
     They are PythonBackend, and _core.Tokenizer in C++. The methods of _core.Tokenizer also
-    normalize text, except `spans_of_normalized` and `encode_later`. In a str, a surrogate pair
-    counts as the character that it encodes, and a lone surrogate as U+FFFD. `added` comes from
-    `make_added`. The position of a SpecialTokenError is in bytes. `threads` bounds the number of
-    threads; 0 lets the backend choose.
+    normalize text, except `spans_of_normalized`. In a str, a surrogate pair counts as the character
+    that it encodes, and a lone surrogate as U+FFFD. `added` comes from `make_added`. The position
+    of a SpecialTokenError is in bytes. `threads` bounds the number of threads; 0 lets the backend
+    choose. If `continuation`, no prefix comes before the text.
     """
 
-    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+    def encode(
+        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
+    ) -> list[int]:
         """Return the ids of `text`."""
         ...
 
-    def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
+    def encode_array(
+        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
+    ) -> Ids:
         """Return the ids of `text` as an array."""
         ...
 
-    def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
+    def count(
+        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
+    ) -> int:
         """Return the number of ids of `text`."""
         ...
 
@@ -57,7 +63,9 @@ class Backend(Protocol):
         """Do the same as `encode_batch_array` for the texts of PackedTexts(data, offsets)."""
         ...
 
-    def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
+    def spans(
+        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
+    ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the start and the end of each id in bytes of UTF-8.
 
         A token of an added space alone gets the first byte after the space, as in Hugging Face's
@@ -76,14 +84,7 @@ class Backend(Protocol):
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
-        safe offset. Pass later=True if you encode the part after the cut with `encode_later`.
-        """
-        ...
-
-    def encode_later(self, text: bytes, added: Any) -> Ids:
-        """Return the ids of a part of a text that begins at a safe cut.
-
-        Unlike the other methods, this method puts no prefix before the part.
+        safe offset. Pass later=True if you encode the part after the cut as a continuation.
         """
         ...
 

@@ -20,8 +20,12 @@ from bpe.once import once
 from bpe.types import Offsets, Spans, Special
 
 Result = TypeVar("Result")
-Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
-"""A method of Backend: takes a text, the search for added tokens, and the number of threads."""
+Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int, bool], Result]
+"""A method of Backend.
+
+It takes a text, the search for added tokens, the number of threads, and whether the text is a
+continuation.
+"""
 
 
 class NormalizedSegment:
@@ -35,11 +39,12 @@ class NormalizedSegment:
         normalizer: TextNormalizer,
         added: AddedTokenSearch,
         threads: int,
+        continues: bool = False,
     ) -> None:
         """Store the segment `data`, which begins at byte `start` of a text.
 
         `id` is the id of an added token, or None for text. `added` finds the tokens that are
-        searched after normalization.
+        searched after normalization. `continues` says that the segment continues a text.
         """
         self.data = data
         self.start = start
@@ -47,13 +52,15 @@ class NormalizedSegment:
         self.normalizer = normalizer
         self.added = added
         self.threads = threads
+        self.continues = continues
 
     def encode(self, work: Work[Result], from_id: Callable[[int], Result]) -> Result:
         """Return the result of `work` for normalized text, or of `from_id` for an added token."""
         if self.id is not None:
             return from_id(self.id)
         try:
-            return work(self.normalizer.normalized(self.data), self.added, self.threads)
+            normal = self.normalizer.normalized(self.data)
+            return work(normal, self.added, self.threads, self.continues)
         except SpecialTokenError as error:
             raise self.located(error) from None
 
@@ -65,7 +72,9 @@ class NormalizedSegment:
             return np.array([self.id], np.uint32), bounds[:1], bounds[1:]
         try:
             normal, origins = self.aligned()
-            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self.added, self.threads)
+            ids, starts, ends = work(
+                normal.encode("utf-8", ESCAPE), self.added, self.threads, self.continues
+            )
         except SpecialTokenError as error:
             raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
@@ -102,7 +111,12 @@ class NormalizedSegment:
 
 
 def normalized_segments(
-    data: bytes, special: Special, policies: Policies, normalizer: TextNormalizer, threads: int
+    data: bytes,
+    special: Special,
+    policies: Policies,
+    normalizer: TextNormalizer,
+    threads: int,
+    continuation: bool = False,
 ) -> Iterator[NormalizedSegment]:
     """Yield the added tokens that are matched before normalization, and the text between them.
 
@@ -112,7 +126,9 @@ def normalized_segments(
     segments, refusal = policies.added_for(special, "exact").segments(data)
     metaspace = normalizer.metaspace
     for start, end, id in segments:
-        segment = NormalizedSegment(data[start:end], start, id, normalizer, added, threads)
+        continues = continuation and start == 0
+        used = normalizer.continuing if continues else normalizer
+        segment = NormalizedSegment(data[start:end], start, id, used, added, threads, continues)
         if metaspace is None or id is not None:
             yield segment
         else:
@@ -138,10 +154,12 @@ def _metaspace_segments(
     for start, end, id in segments:
         data = text.normal[start:end]
         for first, last in metaspace.pieces(data) if id is None else ((0, len(data)),):
-            part = _Part(text, data[first:last], start + first, is_added=id is not None)
+            at = start + first
+            part = _Part(text, data[first:last], at, is_added=id is not None)
             yield (NormalizedSegment if id is None else _AddedPart)(
-                segment.data, segment.start, id, part, nothing, segment.threads
-            )
+                segment.data, segment.start, id, part, nothing, segment.threads,
+                segment.continues and at == 0,
+            )  # fmt: skip
     if refusal is not None:
         raise segment.located(SpecialTokenError(*refusal))
 
@@ -174,20 +192,27 @@ class _MetaspaceText:
         """
         return int(np.searchsorted(self._bytes, at))
 
-    def is_first(self, at: int) -> bool:
-        """Return whether the part at byte `at` comes from the start of the whole text.
+    def takes_prefix(self, at: int) -> bool:
+        """Return whether the part at byte `at` takes the prefix of Metaspace.
 
-        Always False unless `prepend_scheme` is "first", because only this scheme needs the answer.
+        The start of the whole text takes no prefix if the text continues another text.
         """
-        if self.metaspace.prepend_scheme != "first" or self.segment.start > 0:
-            return False
-        return bool(self.aligned[1][self.char_at(at), 0] == 0)
+        scheme, continues = self.metaspace.prepend_scheme, self.segment.continues
+        if scheme == ("always" if continues else "first") and self.segment.start == 0:
+            is_start = bool(self.aligned[1][self.char_at(at), 0] == 0)
+            return is_start != continues
+        return scheme == "always"
 
 
 class _Part:
     """The TextNormalizer of one part of a _MetaspaceText."""
 
     metaspace = None
+
+    @property
+    def continuing(self) -> _Part:
+        """The part itself: it knows whether it continues a text."""
+        return self
 
     def __init__(self, text: _MetaspaceText, data: bytes, start: int, is_added: bool) -> None:
         """Store the part `data`, UTF-8, at byte `start` of the normalized text."""
@@ -203,8 +228,8 @@ class _Part:
     def normalized(self, data: bytes) -> bytes:
         """Return the part as Metaspace changes it; `data` is not used."""
         part = decode_utf8(self._utf8)
-        is_first = self._text.is_first(self._start)
-        return self._text.metaspace.normalize(part, is_first).encode("utf-8", ESCAPE)
+        takes_prefix = self._text.takes_prefix(self._start)
+        return self._text.metaspace.normalize(part, takes_prefix).encode("utf-8", ESCAPE)
 
     def align(self, text: str) -> tuple[str, Offsets]:
         """Return the part, and the span of each code point in the segment; `text` is not used."""
@@ -213,7 +238,7 @@ class _Part:
         if self._is_added:
             return normal, spans
         part = AlignedText(list(normal), [(first, last) for first, last in spans.tolist()])
-        part = self._text.metaspace.align(part, self._text.is_first(self._start))
+        part = self._text.metaspace.align(part, self._text.takes_prefix(self._start))
         return part.text, as_rows(part.spans)
 
 

@@ -33,7 +33,7 @@ from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
-Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]
+Call: TypeAlias = Callable[[Text, Special, Errors, "int | None", bool], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 SpanCall: TypeAlias = Callable[[str], "tuple[list[int], list[tuple[int, int]]] | None"]
 TokenSpaces: TypeAlias = tuple[bytes, bytes, bool]
@@ -91,30 +91,58 @@ class Pipeline:
         return self.backend.fast_calls(added_for, slow_calls, *self._fast_path_limits)
 
     def encode(
-        self, text: Text, special: Special, errors: Errors, threads: int | None = None
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        threads: int | None = None,
+        continuation: bool = False,
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
+        return self._run(
+            text, special, errors, threads, continuation, self.backend.encode, join_ids
+        )
 
     def encode_array(
-        self, text: Text, special: Special, errors: Errors, threads: int | None = None
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        threads: int | None = None,
+        continuation: bool = False,
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
+        return self._run(
+            text, special, errors, threads, continuation, self.backend.encode_array, join_arrays
+        )
 
     def count(
-        self, text: Text, special: Special, errors: Errors, threads: int | None = None
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        threads: int | None = None,
+        continuation: bool = False,
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
+        return self._run(
+            text, special, errors, threads, continuation, self.backend.count, sum_counts
+        )
 
-    def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
+    def spans(
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        threads: int | None,
+        continuation: bool = False,
+    ) -> Spans:
         """Return the ids and the half-open span of each id.
 
         Spans count code points if `text` is a str, else bytes.
         """
         ids, starts, ends = self._run(
-            text, special, errors, threads, self.backend.spans, join_spans
+            text, special, errors, threads, continuation, self.backend.spans, join_spans
         )
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
@@ -207,14 +235,12 @@ class Pipeline:
 
     def encode_part(self, data: bytes, special: Special, is_first: bool) -> Ids:
         """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
-        if is_first or not self._has_later_parts:
-            return self.encode_array(data, special, "replace", 1)
-        data = encode_utf8(self._check_bytes(validate_text(data, "replace")))
-        return self.backend.encode_later(data, self._policies.added_for(special))
+        continuation = not is_first and self._has_later_parts
+        return self.encode_array(data, special, "replace", 1, continuation)
 
     @property
     def _has_later_parts(self) -> bool:
-        """True if `encode_later` of the backend must encode the parts after the first one."""
+        """True if the parts after the first one are encoded as continuations."""
         return self._normalizer is None and not isinstance(self.backend, PythonBackend)
 
     def _encode_each(self, texts: list[Text], special: Special, errors: Errors) -> list[list[int]]:
@@ -233,6 +259,7 @@ class Pipeline:
         special: Special,
         errors: Errors,
         threads: int | None,
+        continuation: bool,
         work: Work[Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
     ) -> Result:
@@ -245,9 +272,9 @@ class Pipeline:
             data = self._check_bytes(validate_text(text, errors))
             normalizer = self._normalizer
             if normalizer is None or self._has_fast_path or normalizer.keeps(data):
-                return work(data, self._policies.added_for(special), workers)
+                return work(data, self._policies.added_for(special), workers, continuation)
             segments = normalized_segments(
-                encode_utf8(data), special, self._policies, normalizer, workers
+                encode_utf8(data), special, self._policies, normalizer, workers, continuation
             )
             return join(segments, work)
         except SpecialTokenError as error:

@@ -36,9 +36,9 @@ class Policies:
     """Keeps the search for added tokens of each value of `special`: a named policy or a set.
 
     The policies "raise" and "allow" share one search structure, and "text" too unless it can leave
-    out tokens. Each set of names has its own structure, because a token that is not in the set must
-    not hide another token. A service may let its users choose sets, so Policies keeps only the last
-    MAX_SETS sets, and fewer if they are large.
+    out tokens. "plain" searches for no token. Each set of names has its own structure, because a
+    token that is not in the set must not hide another token. A service may let its users choose
+    sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class Policies:
             names = frozenset(special)
         except TypeError:
             raise TypeError(
-                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
-                "of special tokens"
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow', 'plain' or "
+                "a set of special tokens"
             ) from None
         for name in names - self._special:
             raise ValueError(
@@ -105,16 +105,21 @@ class Policies:
         """Drop the searches of all sets; later calls build them again."""
         self._sets.clear()
 
-    def _for_treatment(self, special: str) -> _Phases:
-        if special not in _TREATMENTS:
+    def _for_treatment(self, name: str) -> _Phases:
+        special = next((treatment for treatment in _TREATMENTS if treatment == name), None)
+        if special is None:
             raise ValueError(
-                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
-                "of special tokens"
+                f"special={shortened(name)}; expected 'raise', 'text', 'allow', 'plain' or "
+                "a set of special tokens"
             )
         if special not in self._named:
-            tokens = self._beside_text if special == "text" else self._all
-            self._named[special] = _by_phase(tokens.treating(special))
+            self._named[special] = _by_phase(self._treating(special))
         return self._named[special]
+
+    def _treating(self, special: Treatment) -> AddedTokenSearch:
+        if special == "plain":
+            return make_added(AddedTokenList(), self._backend)
+        return (self._beside_text if special == "text" else self._all).treating(special)
 
     @once
     def _all(self) -> AddedTokenSearch:

@@ -32,7 +32,9 @@ class OneByOne(ABC):
     """Base class of a Backend that encodes a batch text by text, and has no faster calls."""
 
     @abstractmethod
-    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+    def encode(
+        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
+    ) -> list[int]:
         """Return the ids of `text`."""
 
     def encode_batch(
@@ -116,23 +118,46 @@ class PythonBackend(OneByOne):
         self._trim_merger = trim_merger
         self._add_prefix_space = add_prefix_space
 
-    def encode(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> list[int]:
+    def encode(
+        self,
+        text: StrOrBytes,
+        added: AddedTokenSearch,
+        threads: int = 0,
+        continuation: bool = False,
+    ) -> list[int]:
         """Return the ids of `text`."""
-        return [id for ids, *_ in self._pieces(encode_utf8(text), added) for id in ids]
+        pieces = self._pieces(encode_utf8(text), added, continuation)
+        return [id for ids, *_ in pieces for id in ids]
 
-    def encode_array(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> Ids:
+    def encode_array(
+        self,
+        text: StrOrBytes,
+        added: AddedTokenSearch,
+        threads: int = 0,
+        continuation: bool = False,
+    ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,)."""
-        return np.array(self.encode(text, added), np.uint32)
+        return np.array(self.encode(text, added, 0, continuation), np.uint32)
 
-    def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
+    def count(
+        self,
+        text: StrOrBytes,
+        added: AddedTokenSearch,
+        threads: int = 0,
+        continuation: bool = False,
+    ) -> int:
         """Return the number of ids of `text`."""
-        return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added))
+        return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added, continuation))
 
     def spans(
-        self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0
+        self,
+        text: StrOrBytes,
+        added: AddedTokenSearch,
+        threads: int = 0,
+        continuation: bool = False,
     ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
-        ids, starts, ends = self.spans_of_normalized(encode_utf8(text), added)
+        ids, starts, ends = self._spans_of(encode_utf8(text), added, continuation)
         if self._add_prefix_space:
             # The added space is not in the text, so the span of a token of this space alone is
             # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
@@ -143,10 +168,15 @@ class PythonBackend(OneByOne):
         self, text: bytes, added: AddedTokenSearch
     ) -> tuple[Ids, Offsets, Offsets]:
         """Do the same as `spans`, but a token of an added space alone gets an empty span."""
+        return self._spans_of(text, added, continuation=False)
+
+    def _spans_of(
+        self, text: bytes, added: AddedTokenSearch, continuation: bool
+    ) -> tuple[Ids, Offsets, Offsets]:
         all_ids: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for ids, pre_token, start, end in self._pieces(text, added):
+        for ids, pre_token, start, end in self._pieces(text, added, continuation):
             all_ids += ids
             if pre_token is None or (len(ids) == 1 and self._spans_in is None):
                 starts.append(start)
@@ -165,11 +195,11 @@ class PythonBackend(OneByOne):
         return np.array(all_ids, np.uint32), np.array(starts, np.int64), np.array(ends, np.int64)
 
     def _pieces(
-        self, data: bytes, added: AddedTokenSearch
+        self, data: bytes, added: AddedTokenSearch, continuation: bool
     ) -> Iterator[tuple[list[int], bytes | None, int, int]]:
         """Yield (ids, bytes, start, end) of each added token and each pre-token, in order.
 
-        The bytes of an added token are None.
+        The bytes of an added token are None. If `continuation`, no prefix comes before `data`.
         """
         segments, refusal = added.segments(data)
         for start, end, id in segments:
@@ -178,7 +208,8 @@ class PythonBackend(OneByOne):
                 continue
             text = data[start:end]
             # The number of prefix bytes in the next pre-token: 0 or 1, and 0 after the first one.
-            before = self._add_prefix_space and text[0] != 0x20
+            is_prefixed = self._add_prefix_space and not (continuation and start == 0)
+            before = is_prefixed and text[0] != 0x20
             if before:
                 text = b" " + text
             if self._spans is not None:
@@ -204,10 +235,6 @@ class PythonBackend(OneByOne):
     def safe_cut(self, text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
         """Return 0: this backend finds no cut."""
         return 0
-
-    def encode_later(self, text: bytes, added: AddedTokenSearch) -> Ids:
-        """Raise ValueError: no text has later parts, since `safe_cut` finds no cut."""
-        raise ValueError("the Python backend finds no safe cuts; encode the text as a whole")
 
     def decode(self, ids: list[int]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from bpe.errors import UnsupportedError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.growth import growth_of, problem_of_growth, utf8_size
 from bpe.normalizers.step import TextStep
-from bpe.normalizers.steps import Replace
+from bpe.normalizers.steps import Prepend, Replace
 from bpe.normalizers.unicode_forms import UnicodeForm
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
@@ -29,7 +29,7 @@ class MetaspaceStep:
 
     Then prepends `replacement`, unless the text begins with it. `prepend_scheme` says where: before
     each text between two added tokens ("always"), only at the start of the whole text ("first"), or
-    nowhere ("never").
+    nowhere ("never"). The caller says whether a text takes this prefix.
     """
 
     replacement: str = "\u2581"
@@ -44,22 +44,22 @@ class MetaspaceStep:
         """Return the half-open spans, in bytes, of the pieces into which `before` splits UTF-8."""
         return ((0, len(data)),) if self.before is None else _splitter(self.before).spans(data)
 
-    def normalize(self, text: str, is_first: bool) -> str:
-        """Return `text` changed; `is_first` says that `text` is the start of the whole text."""
+    def normalize(self, text: str, takes_prefix: bool) -> str:
+        """Return `text` changed."""
         text = text.replace(" ", self.replacement)
-        return self.replacement + text if self._prepends(text, is_first) else text
+        return self.replacement + text if takes_prefix and self._lacks_prefix(text) else text
 
-    def align(self, text: AlignedText, is_first: bool) -> AlignedText:
+    def align(self, text: AlignedText, takes_prefix: bool) -> AlignedText:
         """Return `text` changed, with its alignment."""
         text = Replace(" ", self.replacement).align(text)
         # Bytes that are not UTF-8 may form a character.
         joined = decode_utf8(text.text.encode("utf-8", ESCAPE))
-        return text.prepended(self.replacement) if self._prepends(joined, is_first) else text
+        if takes_prefix and self._lacks_prefix(joined):
+            return text.prepended(self.replacement)
+        return text
 
-    def _prepends(self, text: str, is_first: bool) -> bool:
-        if self.prepend_scheme == "never" or not text or text.startswith(self.replacement):
-            return False
-        return is_first or self.prepend_scheme == "always"
+    def _lacks_prefix(self, text: str) -> bool:
+        return bool(text) and not text.startswith(self.replacement)
 
 
 @lru_cache(maxsize=16)
@@ -113,6 +113,12 @@ class NormalizerChain:
                         "normalizing the added tokens takes too long; expected fewer normalizers, "
                         "or added tokens with the flag `normalized` set to false"
                     )
+
+    def continuing(self) -> NormalizerChain:
+        """Return the chain for a text that continues another text: it has no Prepend."""
+        return replace(
+            self, steps=tuple(step for step in self.steps if not isinstance(step, Prepend))
+        )
 
     def normalize(self, text: str) -> str:
         """Return the result of `steps`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
@@ -36,6 +36,9 @@ class SentencePieceNormalizer(Step):
     words. `escape_whitespaces` replaces each space by "▁". `add_dummy_prefix` puts a space before
     the text; if `treat_whitespace_as_suffix`, the space is put after the text instead.
 
+    If `continues`, the text continues a text that ends with a character other than a space. Then no
+    space is put before the text, and a space at its start is kept.
+
     >>> SentencePieceNormalizer().normalize("  Hi  you ")
     '▁Hi▁you'
     """
@@ -54,6 +57,7 @@ class SentencePieceNormalizer(Step):
     escape_whitespaces: bool = True
     treat_whitespace_as_suffix: bool = False
     user_defined: tuple[str, ...] = field(default=(), repr=False)
+    continues: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for symbol in self.user_defined:
@@ -97,7 +101,7 @@ class SentencePieceNormalizer(Step):
         chars: list[str] = []  # the result
         origins: list[int] = []  # the start of the span of each of `chars`
         consumed = 0  # the number of characters of `text` that are done
-        has_begun, is_after_space = False, trims
+        has_begun, is_after_space = self.continues, trims and not self.continues
         for replacement, size in self._steps(text):
             if not has_begun:
                 if trims and replacement == " ":
@@ -126,7 +130,13 @@ class SentencePieceNormalizer(Step):
     def _spaces(self) -> tuple[str, str]:
         """The spaces that are put before and after a text."""
         space = " " if self.add_dummy_prefix else ""
-        return ("", space) if self.treat_whitespace_as_suffix else (space, "")
+        if self.treat_whitespace_as_suffix:
+            return "", space
+        return "" if self.continues else space, ""
+
+    def continuing(self) -> SentencePieceNormalizer:
+        """Return the normalizer with `continues`."""
+        return replace(self, continues=True)
 
     def _escape(self, text: str) -> str:
         return text.replace(" ", SPACE_MARK) if self.escape_whitespaces else text

@@ -10,6 +10,8 @@ from bpe.encoding.backend import Backend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import NFC, MetaspaceStep, NormalizerChain
 from bpe.normalizers.native import NativeNormalizer, span_rows
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.once import once
 from bpe.types import NormalizesText, Offsets
 
 
@@ -35,6 +37,10 @@ class TextNormalizer(Protocol):
     def metaspace(self) -> MetaspaceStep | None:
         """The Metaspace step, which follows the search for normalized added tokens, or None."""
 
+    @property
+    def continuing(self) -> TextNormalizer:
+        """The normalizer for a text that continues another text, so that it takes no prefix."""
+
 
 def make_normalizer(
     normalizer: NormalizesText | None, backend: Backend, is_native: bool
@@ -54,12 +60,20 @@ class _Normalizer:
         self, normalizer: NormalizesText, keeps: Callable[[StrOrBytes], bool], is_native: bool
     ) -> None:
         self.keeps = keeps
+        self._normalizer = normalizer
         self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
         self.align: Callable[[str], tuple[str, Offsets]] = span_rows(normalizer.align)
         if is_native:
             native = NativeNormalizer(normalizer)
             self.normalized, self.align = native.normalized, native.align
         self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
+
+    @once
+    def continuing(self) -> TextNormalizer:
+        """The normalizer of a continuation, in Python."""
+        if not isinstance(self._normalizer, (NormalizerChain, SentencePieceNormalizer)):
+            return self
+        return _Normalizer(self._normalizer.continuing(), self.keeps, is_native=False)
 
 
 def _is_empty(text: StrOrBytes) -> bool:

@@ -17,7 +17,7 @@ namespace {
 
 // For texts of this size or more, the slow functions may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
-constexpr std::size_t POLICIES = 3; // a policy is a value of the argument `special`
+constexpr std::size_t POLICIES = 4; // a policy is a value of the argument `special`
 
 // The state that the fast functions of one tokenizer share.
 struct FastCalls {
@@ -96,11 +96,11 @@ PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work wo
   });
 }
 
-// The same for a call with the arguments (text, special, errors) or (text, special, errors,
-// threads).
+// The same for a call with the arguments (text, special, errors), (text, special, errors,
+// threads) or (text, special, errors, threads, continuation).
 template <typename Work> PyObject *answer(FastCalls &calls, const Arguments &args, Work work) {
-  if ((args.count != 3 && (args.count != 4 || args[3] != Py_None)) ||
-      args[2] != calls.replace.ptr())
+  if (args.count < 3 || args.count > 5 || args[2] != calls.replace.ptr() ||
+      (args.count > 3 && args[3] != Py_None) || (args.count > 4 && args[4] != Py_False))
     return nullptr;
   return with_text(calls, args[0], args[1], work);
 }
@@ -153,7 +153,7 @@ py::tuple make_fast_calls(const py::object &owner, const DeferredTokenizer &toke
   calls->make_added = make_added.ptr();
   calls->only_str = only_str;
   calls->only_ascii = only_ascii;
-  calls->names = {interned("raise"), interned("text"), interned("allow")};
+  calls->names = {interned("raise"), interned("text"), interned("allow"), interned("plain")};
   calls->replace = interned("replace");
   const FastFunctions<FastCalls> functions(std::move(calls), py::make_tuple(make_added, owner));
   return py::make_tuple(functions.make<encode>("encode", slow_calls[0]),

@@ -6,6 +6,8 @@
 #include "core/split/units.hpp"
 #include "core/threads/run_all.hpp"
 
+#include <pybind11/stl.h>
+
 #include <array>
 #include <functional>
 #include <memory>

@@ -123,24 +123,25 @@ NativeTokenizer::NativeTokenizer(const NativeSpec &native,
       missing_bytes_(bytes_without_token(*native.spec)), id_objects_(limit_) {}
 
 py::list NativeTokenizer::encode(const py::object &text, const AddedTokenPhases &added,
-                                 unsigned threads) const {
+                                 unsigned threads, bool continuation) const {
   const TextView view(text);
-  if (plan_tasks(view.size(), threads).threads > 1)
+  if (!continuation && plan_tasks(view.size(), threads).threads > 1)
     return encode_to_list(tokenizers_.whole(), id_objects_, view, added, threads);
-  const EncodeResult result = encoded(OutputKind::IDS, view, added, threads);
+  const EncodeResult result = encoded(OutputKind::IDS, view, added, threads, continuation);
   return id_objects_.as_list(result.ids.data(), result.ids.size());
 }
 
 py::array_t<std::uint32_t> NativeTokenizer::encode_array(const py::object &text,
                                                          const AddedTokenPhases &added,
-                                                         unsigned threads) const {
+                                                         unsigned threads,
+                                                         bool continuation) const {
   return as_array_of_ids(
-      std::move(encoded(OutputKind::IDS, TextView(text), added, threads).ids));
+      std::move(encoded(OutputKind::IDS, TextView(text), added, threads, continuation).ids));
 }
 
 std::size_t NativeTokenizer::count(const py::object &text, const AddedTokenPhases &added,
-                                   unsigned threads) const {
-  return encoded(OutputKind::COUNT, TextView(text), added, threads).count;
+                                   unsigned threads, bool continuation) const {
+  return encoded(OutputKind::COUNT, TextView(text), added, threads, continuation).count;
 }
 
 py::list NativeTokenizer::encode_batch(const py::list &texts, const AddedTokenPhases &added,
@@ -170,8 +171,9 @@ py::tuple NativeTokenizer::encode_packed(const py::object &data, const py::array
 }
 
 py::tuple NativeTokenizer::spans(const py::object &text, const AddedTokenPhases &added,
-                                 unsigned threads) const {
-  EncodeResult result = encoded(OutputKind::SPANS, TextView(text), added, threads);
+                                 unsigned threads, bool continuation) const {
+  EncodeResult result =
+      encoded(OutputKind::SPANS, TextView(text), added, threads, continuation);
   return spans_result(std::move(result.ids), std::move(result.spans));
 }
 
@@ -189,12 +191,6 @@ py::tuple NativeTokenizer::spans_of_normalized(const py::bytes &text,
   if (refusal.token != nullptr)
     throw py::value_error("expected a text without refused tokens");
   return spans_result(std::move(ids), std::move(spans));
-}
-
-py::array_t<std::uint32_t> NativeTokenizer::encode_later(const py::object &text,
-                                                         const AddedTokenPhases &added) const {
-  return as_array_of_ids(
-      std::move(encoded(OutputKind::IDS, TextView(text), added, 1, Encoder::Part::LATER).ids));
 }
 
 std::size_t NativeTokenizer::safe_cut(const py::bytes &text, const AddedTokenPhases &added,
@@ -290,7 +286,8 @@ const NativeTokenizer &NativeTokenizer::of(const py::object &self) {
 
 EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
                                       const AddedTokenPhases &added, unsigned threads,
-                                      Encoder::Part part) const {
+                                      bool continuation) const {
+  const Encoder::Part part = continuation ? Encoder::Part::LATER : Encoder::Part::FIRST;
   const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(text.size());
   EncodeResult result;
   unlocked(text.size(), [&] {
@@ -306,7 +303,7 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
       });
     } else {
       encode_texts(*tokenizer, output, std::vector<TextView>{text}, added, threads, result,
-                   is_not_refused, InterruptCheck());
+                   is_not_refused, InterruptCheck(), part);
     }
   });
   raise_if_refused(result, py::none());
@@ -321,12 +318,14 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("spec"), py::arg("machine").none(true),
            py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("is_deferred") = false,
            py::arg("takes_normalized_text") = false)
-      .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+      .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0,
+           py::arg("continuation") = false)
       .def("encode_array", &Native::encode_array, py::arg("text"), py::arg("added"),
-           py::arg("threads") = 0)
-      .def("encode_later", &Native::encode_later, py::arg("text"), py::arg("added"))
-      .def("count", &Native::count, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
-      .def("spans", &Native::spans, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+           py::arg("threads") = 0, py::arg("continuation") = false)
+      .def("count", &Native::count, py::arg("text"), py::arg("added"), py::arg("threads") = 0,
+           py::arg("continuation") = false)
+      .def("spans", &Native::spans, py::arg("text"), py::arg("added"), py::arg("threads") = 0,
+           py::arg("continuation") = false)
       .def("spans_of_normalized", &Native::spans_of_normalized, py::arg("text"),
            py::arg("added"))
       .def("encode_batch", &Native::encode_batch, py::arg("texts"), py::arg("added"),

@@ -39,13 +39,14 @@ public:
   NativeTokenizer(const NativeSpec &native, const std::shared_ptr<NativeMachine> &machine,
                   std::size_t cache_limit, bool is_deferred, bool takes_normalized_text);
 
-  // The calls normalize the text, and find added tokens before and after this.
-  py::list encode(const py::object &text, const AddedTokenPhases &added,
-                  unsigned threads) const;
+  // The calls normalize the text, and find added tokens before and after this. If
+  // `continuation`, no prefix comes before the text.
+  py::list encode(const py::object &text, const AddedTokenPhases &added, unsigned threads,
+                  bool continuation) const;
   py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokenPhases &added,
-                                          unsigned threads) const;
-  std::size_t count(const py::object &text, const AddedTokenPhases &added,
-                    unsigned threads) const;
+                                          unsigned threads, bool continuation) const;
+  std::size_t count(const py::object &text, const AddedTokenPhases &added, unsigned threads,
+                    bool continuation) const;
   py::list encode_batch(const py::list &texts, const AddedTokenPhases &added,
                         unsigned threads) const;
   py::tuple encode_batch_array(const py::list &texts, const AddedTokenPhases &added,
@@ -55,16 +56,13 @@ public:
                           const AddedTokenPhases &added, unsigned threads) const;
 
   // Spans are in bytes.
-  py::tuple spans(const py::object &text, const AddedTokenPhases &added,
-                  unsigned threads) const;
+  py::tuple spans(const py::object &text, const AddedTokenPhases &added, unsigned threads,
+                  bool continuation) const;
   // Does not normalize `text`. A token that is only the prefix has an empty span.
   py::tuple spans_of_normalized(const py::bytes &text, const AddedTokenPhases &added) const;
-  // Encodes a part of a text that begins at a safe cut, as a LATER part.
-  py::array_t<std::uint32_t> encode_later(const py::object &text,
-                                          const AddedTokenPhases &added) const;
   // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
   // if find_cut (find_cut.hpp) finds none. If `later`, the caller passes the part after the cut
-  // to encode_later.
+  // to encode_array as a continuation.
   std::size_t safe_cut(const py::bytes &text, const AddedTokenPhases &added, bool later) const;
 
   // Returns the ids of one pre-token.
@@ -101,10 +99,9 @@ public:
 private:
   static const NativeTokenizer &of(const py::object &self);
 
-  // Encodes one text, or a LATER part with one thread. Throws the Python error for a refused
-  // special token.
+  // Encodes one text. Throws the Python error for a refused special token.
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokenPhases &added,
-                       unsigned threads, Encoder::Part part = Encoder::Part::FIRST) const;
+                       unsigned threads, bool continuation) const;
 
   DeferredTokenizer tokenizers_;
   DeferredDecoder decoder_;

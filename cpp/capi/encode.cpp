@@ -1,4 +1,4 @@
-// pretok_encode and pretok_count.
+// pretok_encode, pretok_encode_spans and pretok_count.
 #include "capi/encode_call.hpp"
 
 #include <cstdlib>
@@ -47,8 +47,35 @@ pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::
   return status;
 }
 
-// Checks the arguments that pretok_encode and pretok_encode_new share. If they are valid,
-// returns work(call, text).
+// Copies the ids and their spans to the buffers of the caller. The ids of the template have
+// empty spans.
+pretok_status copy_spans(const EncodeCall &call, std::size_t size, const IdBuffer &ids,
+                         const Spans &spans, std::uint32_t *id_buffer, pretok_span *span_buffer,
+                         std::size_t capacity, std::size_t *count, pretok_error *error) {
+  IdBuffer before;
+  call.begin(before);
+  IdBuffer after;
+  call.end(after);
+  const std::size_t total = before.size() + ids.size() + after.size();
+  if (const pretok_status status = room_for(total, span_buffer, capacity, count, error))
+    return status;
+  if (span_buffer == nullptr)
+    return PRETOK_OK;
+  const auto add = [&](std::uint32_t id, std::size_t start, std::size_t end) {
+    *id_buffer++ = id;
+    *span_buffer++ = {start, end};
+  };
+  for (std::size_t i = 0; i < before.size(); ++i)
+    add(before.data()[i], 0, 0);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    add(ids.data()[i], static_cast<std::size_t>(spans.starts[i]),
+        static_cast<std::size_t>(spans.ends[i]));
+  for (std::size_t i = 0; i < after.size(); ++i)
+    add(after.data()[i], size, size);
+  return PRETOK_OK;
+}
+
+// Checks the arguments that all functions share. If they are valid, returns work(call, text).
 template <typename Work>
 pretok_status with_call(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                         const pretok_encode_options *options, std::size_t *count,
@@ -99,6 +126,27 @@ pretok_status pretok_encode_new(const pretok_tokenizer *tokenizer, const char *t
                      *ids = buffer.release();
                      return PRETOK_OK;
                    });
+}
+
+pretok_status pretok_encode_spans(const pretok_tokenizer *tokenizer, const char *text,
+                                  size_t size, const pretok_encode_options *options,
+                                  uint32_t *ids, pretok_span *spans, size_t capacity,
+                                  size_t *count, pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{ids, "ids", spans != nullptr}, {spans, "spans", ids != nullptr}}))
+    return status;
+  return with_call(
+      tokenizer, text, size, options, count, error,
+      [&](const EncodeCall &call, const std::uint8_t *bytes) {
+        IdBuffer found;
+        Spans found_spans;
+        const CacheLease cache(call.tokenizer->caches());
+        const Refusal refusal = call.tokenizer->encode_spans(
+            bytes, size, *call.policy, *cache, found, found_spans, call.first_part);
+        if (const pretok_status status = call.refuse(refusal, 0, error))
+          return status;
+        return copy_spans(call, size, found, found_spans, ids, spans, capacity, count, error);
+      });
 }
 
 void pretok_ids_free(uint32_t *ids) noexcept { std::free(ids); }

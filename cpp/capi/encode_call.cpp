@@ -15,7 +15,7 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
   int special; // a caller may have stored any number
   static_assert(sizeof special == sizeof copy.special, "an enumeration has the size of int");
   std::memcpy(&special, &copy.special, sizeof special);
-  if (special < PRETOK_SPECIAL_RAISE || special > PRETOK_SPECIAL_ALLOW)
+  if (special < PRETOK_SPECIAL_RAISE || special > PRETOK_SPECIAL_PLAIN)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.special is %d; expected a value of pretok_special", special);
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)
@@ -26,6 +26,8 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
                ? &copy.allowed->policy
                : &used_tokenizer.policies[static_cast<std::size_t>(special)];
   add_special_tokens = copy.add_special_tokens;
+  if (copy.continuation)
+    first_part = Encoder::Part::LATER;
   return PRETOK_OK;
 }
 
@@ -46,14 +48,14 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
 pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  std::size_t position, PreTokenCache &cache, IdBuffer &ids,
                                  pretok_error *error) const {
-  const Encoder::Part which = position == 0 ? Encoder::Part::FIRST : later_part();
+  const Encoder::Part which = position == 0 ? first_part : later_part();
   return refuse(tokenizer->encode(text, size, *policy, cache, ids, which), position, error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,
                                 PreTokenCache &cache, std::size_t &result,
                                 pretok_error *error) const {
-  return refuse(tokenizer->count(text, size, *policy, cache, result), 0, error);
+  return refuse(tokenizer->count(text, size, *policy, cache, result, first_part), 0, error);
 }
 
 pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,

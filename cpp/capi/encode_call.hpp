@@ -15,6 +15,7 @@ struct EncodeCall {
   const Tokenizer *tokenizer = nullptr;
   const AddedTokenPhases *policy = nullptr;
   bool add_special_tokens = false;
+  Encoder::Part first_part = Encoder::Part::FIRST; // of a text
 
   // Sets all members from the options of a caller. `options` may be nullptr. Fails if an option
   // is invalid.

@@ -96,6 +96,7 @@ std::vector<AddedTokenPhases> make_policies(const Tokenizer &tokenizer,
   std::vector<AddedTokenPhases> policies;
   for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
     policies.emplace_back(all.treating(treatment));
+  policies.emplace_back(tokenizer.search_for({})); // PRETOK_SPECIAL_PLAIN
   return policies;
 }
 

@@ -156,6 +156,42 @@ PRETOK_API pretok_status pretok_tokenizer_from_memory(const void *data, size_t s
                                                       const pretok_load_options *options,
                                                       pretok_tokenizer **result,
                                                       pretok_error *error) PRETOK_NOEXCEPT;
+
+/* The types of GGUF, with the numbers of this format. */
+typedef enum pretok_gguf_type {
+  PRETOK_GGUF_UINT8 = 0,
+  PRETOK_GGUF_INT8 = 1,
+  PRETOK_GGUF_UINT16 = 2,
+  PRETOK_GGUF_INT16 = 3,
+  PRETOK_GGUF_UINT32 = 4,
+  PRETOK_GGUF_INT32 = 5,
+  PRETOK_GGUF_FLOAT32 = 6,
+  PRETOK_GGUF_BOOL = 7, /* one byte, 0 or 1 */
+  PRETOK_GGUF_STRING = 8,
+  PRETOK_GGUF_UINT64 = 10,
+  PRETOK_GGUF_INT64 = 11,
+  PRETOK_GGUF_FLOAT64 = 12
+} pretok_gguf_type;
+
+/* A value of the metadata of a GGUF file. */
+typedef struct pretok_gguf_value {
+  const char *key;       /* such as "tokenizer.ggml.tokens"; NUL-terminated */
+  pretok_gguf_type type; /* of the value, or of the elements of the array */
+  bool is_array;
+  size_t count;        /* of the elements; 1 if the value is not an array */
+  const void *data;    /* the numbers; for strings, an array of `const char *` */
+  const size_t *sizes; /* of the strings in bytes; NULL if they are NUL-terminated */
+} pretok_gguf_value;
+
+/* Loads a tokenizer from values that an engine has read from its own GGUF file: the tokens,
+ * merges, types, scores and flags. Needs the keys that begin with "tokenizer.ggml.", and skips
+ * all others. The result is that of pretok_tokenizer_from_file. The values are not used after
+ * the call. */
+PRETOK_API pretok_status pretok_tokenizer_from_gguf_values(const pretok_gguf_value *values,
+                                                           size_t count,
+                                                           const pretok_load_options *options,
+                                                           pretok_tokenizer **result,
+                                                           pretok_error *error) PRETOK_NOEXCEPT;
 /* Frees a tokenizer. Free the streams and special sets of the tokenizer first. */
 PRETOK_API void pretok_tokenizer_free(pretok_tokenizer *) PRETOK_NOEXCEPT;
 
@@ -193,7 +229,9 @@ PRETOK_API bool pretok_is_special(const pretok_tokenizer *, uint32_t id) PRETOK_
 typedef enum pretok_special {
   PRETOK_SPECIAL_RAISE = 0, /* fails, so untrusted text cannot inject special tokens */
   PRETOK_SPECIAL_TEXT = 1,  /* encodes the special token as ordinary text */
-  PRETOK_SPECIAL_ALLOW = 2  /* encodes the special token as its id */
+  PRETOK_SPECIAL_ALLOW = 2, /* encodes the special token as its id */
+  PRETOK_SPECIAL_PLAIN = 3 /* encodes all added tokens as ordinary text, also those that are not
+                              special, such as user-defined tokens */
 } pretok_special;
 
 /* A set of special tokens to encode as ids. All other special tokens are ordinary text. */
@@ -213,11 +251,14 @@ typedef struct pretok_encode_options {
   pretok_special special;
   const pretok_special_set *allowed; /* if not NULL, replaces `special` */
   bool add_special_tokens; /* adds the ids that the file puts before and after a text */
+  bool continuation;       /* the text continues another text: models that put a space before a
+                              text, such as Llama 2, put none before this text */
 } pretok_encode_options;
 
 /* Encodes a text. A buffer with room for pretok_encode_bound() ids is always large enough, and
- * receives the ids without a copy. May fail with PRETOK_SPECIAL_TOKEN or PRETOK_NO_TOKEN. Takes
- * linear time for usual text, and O(size log size) time in the worst case. */
+ * receives the ids without a copy. Ids are below 2^31, so the buffer may be an array of
+ * int32_t, with a cast. May fail with PRETOK_SPECIAL_TOKEN or PRETOK_NO_TOKEN. Takes linear
+ * time for usual text, and O(size log size) time in the worst case. */
 PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *text, size_t size,
                                        const pretok_encode_options *options, uint32_t *ids,
                                        size_t capacity, size_t *count,
@@ -238,6 +279,36 @@ PRETOK_API void pretok_ids_free(uint32_t *ids) PRETOK_NOEXCEPT;
 PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text, size_t size,
                                       const pretok_encode_options *options, size_t *count,
                                       pretok_error *error) PRETOK_NOEXCEPT;
+
+/* Encodes a text like pretok_encode. Span i is the part of the text that token i stands for, in
+ * bytes. It refers to the text before normalization, and includes spaces. `ids` and `spans`
+ * have the same capacity; if one is NULL, both must be. Tokens that share a character have
+ * spans that overlap. The ids before the text have the empty span at its start, and the ids
+ * after the text have the empty span at its end. */
+PRETOK_API pretok_status pretok_encode_spans(const pretok_tokenizer *, const char *text,
+                                             size_t size, const pretok_encode_options *options,
+                                             uint32_t *ids, pretok_span *spans, size_t capacity,
+                                             size_t *count,
+                                             pretok_error *error) PRETOK_NOEXCEPT;
+
+/* Encodes `text_count` texts on up to `threads` threads; 0 means one per processor. Text i has
+ * sizes[i] bytes. The ids of text i are ids[ends[i - 1]] to ids[ends[i] - 1], where ends[-1] is
+ * 0. `ends` has room for `text_count` numbers, and ends[text_count - 1] is the needed capacity.
+ * If an error is that of a text, its message names the text, and *failed_text receives the
+ * index of the text; `failed_text` may be NULL. A buffer with room for the sum of
+ * pretok_encode_bound() of all texts receives the ids without a copy, unless the options add
+ * special tokens. */
+PRETOK_API pretok_status pretok_encode_batch(const pretok_tokenizer *, const char *const *texts,
+                                             const size_t *sizes, size_t text_count,
+                                             const pretok_encode_options *options,
+                                             uint32_t threads, uint32_t *ids, size_t capacity,
+                                             size_t *ends, size_t *failed_text,
+                                             pretok_error *error) PRETOK_NOEXCEPT;
+/* Like pretok_encode_batch, but returns a new array. Free it with pretok_ids_free. */
+PRETOK_API pretok_status pretok_encode_batch_new(
+    const pretok_tokenizer *, const char *const *texts, const size_t *sizes, size_t text_count,
+    const pretok_encode_options *options, uint32_t threads, uint32_t **ids, size_t *ends,
+    size_t *failed_text, pretok_error *error) PRETOK_NOEXCEPT;
 
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a

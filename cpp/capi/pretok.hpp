@@ -169,6 +169,19 @@ struct EncodeOptions {
   pretok_special special = PRETOK_SPECIAL_RAISE;
   const SpecialSet *allowed = nullptr; // if not nullptr, replaces `special`
   bool add_special_tokens = false; // adds the ids that the file puts before and after a text
+  bool continuation = false;       // the text continues another text, so no prefix precedes it
+};
+
+// The ids of a text, and the span of each token in bytes.
+struct TokenSpans {
+  std::vector<std::uint32_t> ids;
+  std::vector<pretok_span> spans;
+};
+
+// The ids of several texts. Those of text i are ids[ends[i - 1]] to ids[ends[i] - 1].
+struct Batch {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::size_t> ends;
 };
 
 // Encodes text to ids and decodes ids. A Tokenizer must outlive its streams and special sets.
@@ -195,6 +208,16 @@ public:
   }
   static Result<Tokenizer> from_memory(std::string_view data, std::string preset) {
     return from_memory(data, split_by(std::move(preset)));
+  }
+
+  // Loads a tokenizer from values that an engine has read from its own GGUF file.
+  static Result<Tokenizer> from_gguf_values(const std::vector<pretok_gguf_value> &values,
+                                            const LoadOptions &options = {}) {
+    return load(options, [&](const pretok_load_options &c_options, pretok_tokenizer **result,
+                             pretok_error *error) {
+      return pretok_tokenizer_from_gguf_values(values.data(), values.size(), &c_options, result,
+                                               error);
+    });
   }
 
   // The name of the preset; "" for a custom pre-tokenizer.
@@ -227,6 +250,14 @@ public:
   // Encodes a text.
   Result<std::vector<std::uint32_t>> encode(std::string_view text,
                                             const EncodeOptions &options = {}) const;
+
+  // Encodes a text, with the span of each token in the text.
+  Result<TokenSpans> encode_spans(std::string_view text,
+                                  const EncodeOptions &options = {}) const;
+  // Encodes texts on up to `threads` threads; 0: one per processor.
+  Result<Batch> encode_batch(const std::vector<std::string_view> &texts,
+                             const EncodeOptions &options = {},
+                             std::uint32_t threads = 0) const;
 
   // The number of ids of a text, computed without storing them.
   Result<std::size_t> count(std::string_view text, const EncodeOptions &options = {}) const;
@@ -326,6 +357,7 @@ inline pretok_encode_options to_c_options(const EncodeOptions &options) {
   c_options.special = options.special;
   c_options.allowed = options.allowed != nullptr ? options.allowed->get() : nullptr;
   c_options.add_special_tokens = options.add_special_tokens;
+  c_options.continuation = options.continuation;
   return c_options;
 }
 
@@ -350,6 +382,48 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
     return detail::error_of(error);
   const detail::Owner<std::uint32_t, &pretok_ids_free> ids(result);
   return std::vector<std::uint32_t>(result, result + count);
+}
+
+inline Result<TokenSpans> Tokenizer::encode_spans(std::string_view text,
+                                                  const EncodeOptions &options) const {
+  const pretok_encode_options c_options = detail::to_c_options(options);
+  pretok_error error;
+  TokenSpans result;
+  std::size_t count = 0;
+  const auto call = [&](std::uint32_t *ids, pretok_span *spans) {
+    return pretok_encode_spans(get(), detail::data_of(text), text.size(), &c_options, ids,
+                               spans, count, &count, &error);
+  };
+  if (call(nullptr, nullptr))
+    return detail::error_of(error);
+  result.ids.resize(count);
+  result.spans.resize(count);
+  if (count != 0 && call(result.ids.data(), result.spans.data()))
+    return detail::error_of(error);
+  return result;
+}
+
+inline Result<Batch> Tokenizer::encode_batch(const std::vector<std::string_view> &texts,
+                                             const EncodeOptions &options,
+                                             std::uint32_t threads) const {
+  const pretok_encode_options c_options = detail::to_c_options(options);
+  pretok_error error;
+  std::vector<const char *> data;
+  std::vector<std::size_t> sizes;
+  for (const std::string_view text : texts) {
+    data.push_back(detail::data_of(text));
+    sizes.push_back(text.size());
+  }
+  Batch result;
+  result.ends.resize(texts.size());
+  std::uint32_t *made = nullptr;
+  if (pretok_encode_batch_new(get(), data.data(), sizes.data(), texts.size(), &c_options,
+                              threads, &made, result.ends.data(), nullptr, &error))
+    return detail::error_of(error);
+  const detail::Owner<std::uint32_t, &pretok_ids_free> ids(made);
+  if (!result.ends.empty())
+    result.ids.assign(made, made + result.ends.back());
+  return result;
 }
 
 inline Result<std::size_t> Tokenizer::count(std::string_view text,

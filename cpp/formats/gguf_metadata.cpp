@@ -4,7 +4,6 @@
 #include "formats/load_error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace pretok {
@@ -15,15 +14,6 @@ constexpr std::uint64_t MAX_KEY_BYTES = 65535;
 constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1; // size of a key, type of its value, value
 constexpr std::size_t MAX_KEYS = 1 << 16;          // real files have fewer than a hundred
 constexpr std::size_t READ_BLOCK_BYTES = 1 << 16;  // the minimum size of the window
-
-// The types of values, and their sizes in bytes. Strings and arrays have no fixed size.
-// clang-format off
-struct Gguf {
-  enum : std::uint32_t { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64,
-                         COUNT };
-};
-constexpr std::array<std::size_t, Gguf::COUNT> WIDTHS = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-// clang-format on
 
 bool is_float(std::uint32_t kind) { return kind == Gguf::F32 || kind == Gguf::F64; }
 bool is_signed(std::uint32_t kind) {
@@ -115,14 +105,14 @@ private:
       return true;
     }
     std::uint64_t bits = 0;
-    if (!number(WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
+    if (!number(Gguf::WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
       return false;
     if (to != nullptr) {
       to->kind = type == Gguf::BOOL ? GgufValue::FLAG
                  : is_float(type)   ? GgufValue::FLOAT
                                     : GgufValue::INTEGER;
-      to->negative = is_signed(type) && is_negative(bits, WIDTHS[type]);
-      to->number = to->negative ? magnitude(bits, WIDTHS[type]) : bits;
+      to->negative = is_signed(type) && is_negative(bits, Gguf::WIDTHS[type]);
+      to->number = to->negative ? magnitude(bits, Gguf::WIDTHS[type]) : bits;
     }
     return true;
   }
@@ -144,15 +134,15 @@ private:
                         at_ - 8);
     if (type == Gguf::STRING)
       return strings(count, to);
-    if (count > (size_ - at_) / WIDTHS[type])
-      return cut_off(std::to_string(count) + " times " + std::to_string(WIDTHS[type]));
+    if (count > (size_ - at_) / Gguf::WIDTHS[type])
+      return cut_off(std::to_string(count) + " times " + std::to_string(Gguf::WIDTHS[type]));
     if (to == nullptr)
-      return skip(count * WIDTHS[type]);
+      return skip(count * Gguf::WIDTHS[type]);
     to->kind = GgufValue::NUMBERS;
     to->numbers.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
       std::uint64_t bits = 0;
-      if (!number(WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
+      if (!number(Gguf::WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
         return false;
       to->numbers.push_back(to_int64(type, bits));
       if (type == Gguf::F32) {
@@ -301,9 +291,9 @@ private:
   static std::int64_t to_int64(std::uint32_t type, std::uint64_t bits) {
     if (is_float(type) || type == Gguf::BOOL)
       return GgufValue::NOT_WHOLE;
-    if (is_signed(type) && is_negative(bits, WIDTHS[type]))
+    if (is_signed(type) && is_negative(bits, Gguf::WIDTHS[type]))
       return -static_cast<std::int64_t>(
-          std::min<std::uint64_t>(magnitude(bits, WIDTHS[type]), INT64_MAX));
+          std::min<std::uint64_t>(magnitude(bits, Gguf::WIDTHS[type]), INT64_MAX));
     return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
   }
 

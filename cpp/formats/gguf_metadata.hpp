@@ -6,6 +6,7 @@
 #include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,28 @@
 #include <vector>
 
 namespace pretok {
+
+// The types of values, and their sizes in bytes. Strings and arrays have no fixed size.
+struct Gguf {
+  enum : std::uint32_t {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+    BOOL,
+    STRING,
+    ARRAY,
+    U64,
+    I64,
+    F64,
+    COUNT
+  };
+  static constexpr std::array<std::size_t, COUNT> WIDTHS = {1, 1, 2, 2, 4, 4, 4,
+                                                            1, 0, 0, 8, 8, 8};
+};
 
 // The value of a key. The comment of a member names the kinds of values that use the member.
 struct GgufValue {

@@ -125,7 +125,8 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
     std::size_t total = 0;
     if (chain.has_metaspace())
       chain.apply_metaspace(
-          normal.data(), normal.size(), [](std::size_t) { return true; },
+          normal.data(), normal.size(),
+          [&](std::size_t) { return chain.prepend() != PrependScheme::NEVER; },
           [&](const std::uint8_t *, std::size_t piece, std::size_t start, std::size_t end) {
             check(start <= end && end <= normal.size(), "pieces are within the text");
             total += piece;

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bpe
@@ -43,10 +44,12 @@ def texts(source: random.Random, count: int) -> Iterator[bytes]:
         yield b"".join(source.choice(pieces) for _ in range(size))
 
 
-def expected_ids(tok: Tokenizer, data: bytes, special: str) -> list[int] | CError:
+def expected_ids(
+    tok: Tokenizer, data: bytes, special: str, continuation: bool
+) -> list[int] | CError:
     """Return the ids that Python gives, or the error that the C interface must give."""
     try:
-        return tok.encode(data, special)
+        return tok.encode(data, special, continuation=continuation)
     except SpecialTokenError as error:
         return CError(STATUSES.index("special token"), error.position, "")
 
@@ -55,27 +58,32 @@ def check(c_library: CLibrary, tok: Tokenizer, source: random.Random, count: int
     """Compare every call of the C interface with Python, on `count` random texts."""
     ours = CTokenizer(c_library, pretok_file.dump(tok.to_spec()))
     assert c_library.vocab_size(ours.handle) == tok.vocab_size
-    ids = list(tok.vocabulary.token_bytes) + [token.id for token in tok.added_tokens]
-    for id in source.choices(ids, k=30):
+    all_ids = list(tok.vocabulary.token_bytes) + [token.id for token in tok.added_tokens]
+    for id in source.choices(all_ids, k=30):
         token = tok.token_bytes(id)
         assert ours.token_bytes(id) == token
         assert c_library.is_special(ours.handle, id) == (id in tok.special_tokens.values())
     for data in texts(source, count):
-        special = source.choice(["raise", "text", "allow"])
-        expected = expected_ids(tok, data, special)
+        special = source.choice(["raise", "text", "allow", "plain"])
+        continues = source.random() < 0.3
+        expected = expected_ids(tok, data, special, continues)
         if isinstance(expected, CError):
-            with pytest.raises(CError, match=expected.status) as raised:
-                ours.encode(data, special)
-            assert raised.value.position == expected.position
+            for call in (ours.encode, ours.spans):
+                with pytest.raises(CError, match=expected.status) as raised:
+                    call(data, special, continuation=continues)
+                assert raised.value.position == expected.position
             continue
-        assert ours.encode(data, special) == expected
+        assert ours.encode(data, special, continuation=continues) == expected
+        ids, *offsets = tok.token_spans(data, special, continuation=continues, trim_offsets=False)
+        spans = list(zip(*map(np.ndarray.tolist, offsets), strict=True))
+        assert ours.spans(data, special, continuation=continues) == (ids.tolist(), spans)
         assert ours.decode(expected) == tok.decode_bytes(expected)
         size = source.choice([1, 2, 7, 100])
         chunks = [data[at : at + size] for at in range(0, len(data), size)]
-        assert ours.stream(chunks, special) == expected
-        some = source.choices([*expected, *source.choices(ids, k=5)], k=source.randrange(9))
+        assert ours.stream(chunks, special, continuation=continues) == expected
+        some = source.choices([*expected, *source.choices(all_ids, k=5)], k=source.randrange(9))
         for mixed in (some, source.choices(range(3, 259), k=4) + some):
-            check_decoding(tok, ours, [id for id in mixed if id in ids], source)
+            check_decoding(tok, ours, [id for id in mixed if id in all_ids], source)
 
 
 def check_decoding(tok: Tokenizer, ours: CTokenizer, ids: list[int], source: random.Random) -> None:

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -21,8 +22,15 @@ from paths import CPP
 STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
             "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
             "no token", "internal")  # fmt: skip
-WAYS = {"raise": 0, "text": 1, "allow": 2}
+WAYS = {"raise": 0, "text": 1, "allow": 2, "plain": 3}
 LONGEST_BUILD = 1200.0
+GGUF_STRING = 8
+GGUF_NUMBERS: dict[int, Any] = {
+    0: c.c_uint8, 1: c.c_int8, 2: c.c_uint16, 3: c.c_int16, 4: c.c_uint32, 5: c.c_int32,
+    6: c.c_float, 7: c.c_bool, 10: c.c_uint64, 11: c.c_int64, 12: c.c_double,
+}  # fmt: skip
+GgufValue: TypeAlias = "tuple[str, int, str | float | list[str] | list[float]]"
+"""A key, the type of the value or of the elements, and the value."""
 
 
 class CError(Exception):
@@ -32,6 +40,7 @@ class CError(Exception):
         super().__init__(f"{STATUSES[status]}: {message}")
         self.status = STATUSES[status]
         self.position = position
+        self.text = 0
 
 
 class _Error(c.Structure):
@@ -65,6 +74,18 @@ class _EncodeOptions(c.Structure):
         ("special", c.c_int),
         ("allowed", c.c_void_p),
         ("add_special_tokens", c.c_bool),
+        ("continuation", c.c_bool),
+    ]
+
+
+class _GgufValue(c.Structure):
+    _fields_ = [
+        ("key", c.c_char_p),
+        ("type", c.c_int),
+        ("is_array", c.c_bool),
+        ("count", c.c_size_t),
+        ("data", c.c_void_p),
+        ("sizes", c.POINTER(c.c_size_t)),
     ]
 
 
@@ -154,7 +175,7 @@ class CTokenizer:
     def __init__(
         self,
         library: CLibrary,
-        source: bytes | Path,
+        source: bytes | Path | list[GgufValue],
         preset: str | None = None,
         special_tokens: dict[str, int] | None = None,
         normalizer: str | None = None,
@@ -174,7 +195,13 @@ class CTokenizer:
             pre_tokenizer and pre_tokenizer.handle,
             0,
         )
-        if isinstance(source, bytes):
+        if isinstance(source, list):
+            values = (_GgufValue * len(source))(*map(_gguf_value, source))
+            count = c.c_size_t(len(source))
+            self.handle = library.made(
+                "tokenizer_from_gguf_values", values, count, c.byref(options)
+            )
+        elif isinstance(source, bytes):
             size = c.c_size_t(len(source))
             self.handle = library.made("tokenizer_from_memory", source, size, c.byref(options))
         else:
@@ -187,8 +214,11 @@ class CTokenizer:
             self.library.free("special_set", made)
         self.library.free("tokenizer", self.handle)
 
-    def _options(self, special: str | Collection[str], add_special_tokens: bool) -> Any:
-        options = _EncodeOptions(c.sizeof(_EncodeOptions), 0, None, add_special_tokens)
+    def _options(
+        self, special: str | Collection[str], add_special_tokens: bool, continuation: bool = False
+    ) -> Any:
+        size = c.sizeof(_EncodeOptions)
+        options = _EncodeOptions(size, 0, None, add_special_tokens, continuation)
         if isinstance(special, str):
             options.special = WAYS[special]
         else:
@@ -202,7 +232,11 @@ class CTokenizer:
         return c.byref(options)
 
     def encode(
-        self, data: bytes, special: str | Collection[str] = "raise", template: bool = False
+        self,
+        data: bytes,
+        special: str | Collection[str] = "raise",
+        template: bool = False,
+        continuation: bool = False,
     ) -> list[int]:
         """Return the ids of a text.
 
@@ -210,7 +244,8 @@ class CTokenizer:
         pretok_count gives their number.
         """
         count = c.c_size_t()
-        given = (self.handle, data, c.c_size_t(len(data)), self._options(special, template))
+        options = self._options(special, template, continuation)
+        given = (self.handle, data, c.c_size_t(len(data)), options)
         bound = self.library.bound(self.handle, c.c_size_t(len(data)))
         room = (c.c_uint32 * bound)()
         self.library.call("encode", *given, room, c.c_size_t(bound), c.byref(count))
@@ -221,6 +256,67 @@ class CTokenizer:
         self.library.call("encode", *given, exact, count, c.byref(count))
         assert list(exact) == found
         return found
+
+    def spans(
+        self,
+        data: bytes,
+        special: str | Collection[str] = "raise",
+        template: bool = False,
+        continuation: bool = False,
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the ids of a text, and the span of each token.
+
+        Checks that a call without buffers gives their number, and that a buffer for one id less is
+        an error.
+        """
+        count = c.c_size_t()
+        options = self._options(special, template, continuation)
+        given = (self.handle, data, c.c_size_t(len(data)), options)
+        self.library.call("encode_spans", *given, None, None, c.c_size_t(0), c.byref(count))
+        ids, spans = (c.c_uint32 * count.value)(), (_Span * count.value)()
+        if count.value:
+            few = c.c_size_t(count.value - 1)
+            with pytest.raises(CError, match="too small"):
+                self.library.call("encode_spans", *given, ids, spans, few, c.byref(count))
+        self.library.call("encode_spans", *given, ids, spans, count, c.byref(count))
+        return list(ids), [(span.start, span.end) for span in spans]
+
+    def batch(
+        self,
+        texts: Sequence[bytes],
+        special: str | Collection[str] = "raise",
+        template: bool = False,
+        continuation: bool = False,
+        threads: int = 0,
+    ) -> list[list[int]]:
+        """Return the ids of each text.
+
+        Checks that a large buffer, a buffer of the exact size and a new array have the same ids. A
+        CError has the index of its text as `text`.
+        """
+        ends, failed = (c.c_size_t * len(texts))(), c.c_size_t(len(texts))
+        given = (
+            self.handle, (c.c_char_p * len(texts))(*texts),
+            (c.c_size_t * len(texts))(*map(len, texts)), c.c_size_t(len(texts)),
+            self._options(special, template, continuation), c.c_uint32(threads),
+        )  # fmt: skip
+        sizes = [self.library.bound(self.handle, c.c_size_t(len(text))) for text in texts]
+        found = []
+        for capacity in (sum(sizes), None):
+            size = c.c_size_t(capacity if capacity is not None else ends[-1] if texts else 0)
+            room = (c.c_uint32 * size.value)()
+            try:
+                self.library.call("encode_batch", *given, room, size, ends, c.byref(failed))
+            except CError as error:
+                error.text = failed.value
+                raise
+            found.append(room[: ends[-1] if texts else 0])
+        made = c.POINTER(c.c_uint32)()
+        self.library.call("encode_batch_new", *given, c.byref(made), ends, c.byref(failed))
+        found.append(made[: len(found[0])])
+        self.library._dll.pretok_ids_free(made)
+        assert found[0] == found[1] == found[2]
+        return [found[0][start:end] for start, end in pairwise([0, *ends])]
 
     def encode_array(self, data: bytes) -> NDArray[np.uint32]:
         """Return the ids of a long text from one call of `pretok_encode`."""
@@ -236,9 +332,10 @@ class CTokenizer:
         chunks: Iterable[bytes],
         special: str | Collection[str] = "raise",
         template: bool = False,
+        continuation: bool = False,
     ) -> list[int]:
         """Return the ids of a text in chunks, from an encode stream."""
-        options = self._options(special, template)
+        options = self._options(special, template, continuation)
         stream = self.library.made("encode_stream_new", self.handle, options)
         ids, count = c.POINTER(c.c_uint32)(), c.c_size_t()
         found: list[int] = []
@@ -289,6 +386,24 @@ class CTokenizer:
         given = (self.handle, c.c_uint32(id))
         self.library.call("token_bytes", *given, c.byref(data), c.byref(size))
         return _bytes(data, size)
+
+
+def _gguf_value(value: GgufValue) -> _GgufValue:
+    """Return a pretok_gguf_value. Its sizes are set if a text has a NUL."""
+    key, kind, content = value
+    is_array = isinstance(content, list)
+    elements = content if isinstance(content, list) else [content]
+    made = _GgufValue(key.encode(), kind, is_array, len(elements))
+    if kind == GGUF_STRING:
+        texts = [str(text).encode() for text in elements]
+        array: Any = (c.c_char_p * len(texts))(*texts)
+        if any(b"\0" in text for text in texts):
+            made.sizes = (c.c_size_t * len(texts))(*map(len, texts))
+    else:
+        array = (GGUF_NUMBERS[kind] * len(elements))(*elements)
+    made.data = c.cast(array, c.c_void_p)
+    made.kept = array  # data is only its address
+    return made
 
 
 def _bytes(at: c.c_void_p, size: c.c_size_t) -> bytes:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from bpe import SpecialTokenError, Tokenizer
@@ -87,12 +88,15 @@ def everything(
 ) -> list[Any]:
     """Return the outcomes of four methods for each of `texts`, and of both batch methods for all.
 
-    The four are `encode`, `encode_array`, `count` and `tokens`.
+    The four are `encode`, `encode_array`, `count` and `tokens`. Each text is also encoded as a
+    continuation.
     """
     calls: list[Callable[[], Any]] = []
     for text in texts:
         for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):
-            calls.append(lambda m=method, t=text: m(t, special, threads=threads))  # type: ignore[misc]
+            for continues in (False, True):
+                options = {"threads": threads, "continuation": continues}
+                calls.append(partial(method, text, special, **options))  # type: ignore[arg-type]
     for batch in (tok.encode_batch, tok.encode_batch_array):
         calls.append(lambda b=batch: b(texts, special, threads=threads))  # type: ignore[misc]
     return [outcome(call) for call in calls]

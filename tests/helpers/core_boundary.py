@@ -167,7 +167,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.encode_array": lambda: (encoder(), b"abc", added(), 2),
     "Tokenizer.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
     "Tokenizer.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
-    "Tokenizer.encode_later": lambda: (encoder(), "abc", added()),
     "Tokenizer.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
     "Tokenizer.fast_calls": lambda: (
         encoder(), lambda _: added(), (slow, slow, slow), False, False,

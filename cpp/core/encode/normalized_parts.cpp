@@ -28,15 +28,17 @@ Refusal NormalizedParts::visit(const std::uint8_t *text, std::size_t size) {
 Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
                                     std::size_t start) {
   const bool has_metaspace = chain_ != nullptr && chain_->has_metaspace();
-  if (has_sources_ || (has_metaspace && start == 0 && chain_->prepends_only_first()))
+  if (has_sources_ || (has_metaspace && needs_sources(start)))
     align(part, size, start);
   else
-    normalize(part, size);
+    normalize(part, size, start);
   if (normal_.empty())
     return {};
-  Refusal refusal = has_metaspace ? visit_metaspace_parts(start == 0)
-                                  : on_text_(normal_.data(), normal_.size(), added_.normalized,
-                                             has_sources_ ? sources_.data() : nullptr);
+  Refusal refusal =
+      has_metaspace ? visit_metaspace_parts(start)
+                    : on_text_(normal_.data(), normal_.size(), added_.normalized,
+                               has_sources_ ? sources_.data() : nullptr,
+                               continues(start) ? Encoder::Part::LATER : Encoder::Part::FIRST);
   if (refusal.token == nullptr)
     return refusal;
   if (sources_.empty())
@@ -45,7 +47,9 @@ Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
   return refusal;
 }
 
-Refusal NormalizedParts::visit_metaspace_parts(bool is_start) {
+Refusal NormalizedParts::visit_metaspace_parts(std::size_t start) {
+  const PrependScheme scheme = chain_->prepend();
+  const bool needs_starts = needs_sources(start);
   const AddedTokens nothing = added_.normalized.exact(); // has no exact tokens
   return added_.normalized.split(normal_.data(), normal_.size(), [&](const Segment &segment) {
     if (segment.token != nullptr)
@@ -55,17 +59,23 @@ Refusal NormalizedParts::visit_metaspace_parts(bool is_start) {
                                                     sources_[segment.end - 1].end});
     chain_->apply_metaspace(
         normal_.data() + segment.start, segment.end - segment.start,
-        [&](std::size_t at) { return is_start && sources_[segment.start + at].start == 0; },
+        [&](std::size_t at) {
+          const bool is_start = needs_starts && sources_[segment.start + at].start == 0;
+          return scheme == PrependScheme::FIRST ? is_start
+                                                : scheme == PrependScheme::ALWAYS && !is_start;
+        },
         [&](const std::uint8_t *changed, std::size_t size, std::size_t piece,
             std::size_t piece_end) {
-          visit_piece(changed, size, segment.start + piece, segment.start + piece_end, nothing);
+          const std::size_t at = segment.start + piece;
+          visit_piece(changed, size, at, segment.start + piece_end, nothing,
+                      continues(start + at) ? Encoder::Part::LATER : Encoder::Part::FIRST);
         });
   });
 }
 
 void NormalizedParts::visit_piece(const std::uint8_t *changed, std::size_t size,
-                                  std::size_t start, std::size_t end,
-                                  const AddedTokens &added) {
+                                  std::size_t start, std::size_t end, const AddedTokens &added,
+                                  Encoder::Part place) {
   std::vector<Source> sources;
   if (has_sources_) {
     const std::size_t mark = chain_->mark_size();
@@ -74,16 +84,16 @@ void NormalizedParts::visit_piece(const std::uint8_t *changed, std::size_t size,
     // A prefix has the source of the first character.
     sources.insert(sources.begin(), size - sources.size(), sources_[start]);
   }
-  on_text_(changed, size, added, has_sources_ ? sources.data() : nullptr);
+  on_text_(changed, size, added, has_sources_ ? sources.data() : nullptr, place);
 }
 
-void NormalizedParts::normalize(const std::uint8_t *part, std::size_t size) {
+void NormalizedParts::normalize(const std::uint8_t *part, std::size_t size, std::size_t start) {
   normal_.clear();
   sources_.clear();
   if (sentencepiece_ != nullptr)
-    sentencepiece_->normalize(part, size, normal_);
+    sentencepiece_->normalize(part, size, normal_, continues(start));
   else
-    chain_->normalize(part, size, normal_);
+    (continues(start) ? chain_->continuing() : *chain_).normalize(part, size, normal_);
 }
 
 void NormalizedParts::align(const std::uint8_t *part, std::size_t size, std::size_t start) {
@@ -92,7 +102,7 @@ void NormalizedParts::align(const std::uint8_t *part, std::size_t size, std::siz
   if (sentencepiece_ != nullptr)
     return align_sentencepiece(part, size, start);
   Origins origins;
-  chain_->align(part, size, normal_, origins);
+  (continues(start) ? chain_->continuing() : *chain_).align(part, size, normal_, origins);
   sources_.reserve(origins.size());
   for (const std::int64_t origin : origins) {
     const auto first = static_cast<std::size_t>(origin);
@@ -110,7 +120,7 @@ void NormalizedParts::align(const std::uint8_t *part, std::size_t size, std::siz
 void NormalizedParts::align_sentencepiece(const std::uint8_t *part, std::size_t size,
                                           std::size_t start) {
   std::vector<std::int64_t> origins;
-  sentencepiece_->align(part, size, normal_, origins);
+  sentencepiece_->align(part, size, normal_, origins, continues(start));
   std::vector<std::size_t> places; // of the characters, and the end
   for (std::size_t at = 0; at < size; at += decode_utf8(part + at, size - at).width)
     places.push_back(start + at);

@@ -5,6 +5,7 @@
 
 #include "core/base/function_ref.hpp"
 #include "core/encode/added.hpp"
+#include "core/encode/encoder.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 
@@ -36,18 +37,20 @@ public:
   };
   // Takes a token that is found before the last step of normalizing.
   using OnToken = FunctionRef<void(const AddedToken &, Source)>;
-  // Takes a normalized part, and the tokens to search for in it. The last argument has the
-  // source of each of its bytes, or is nullptr unless `has_sources`.
+  // Takes a normalized part, and the tokens to search for in it. The next argument has the
+  // source of each of its bytes, or is nullptr unless `has_sources`. The last argument is LATER
+  // if the part continues a text.
   using OnText = FunctionRef<Refusal(const std::uint8_t *, std::size_t, const AddedTokens &,
-                                     const Source *)>;
+                                     const Source *, Encoder::Part)>;
 
   // Either `sentencepiece` or `chain` is the normalizer, and the other one is nullptr. If not
-  // `has_sources`, the sources of tokens may be missing too.
+  // `has_sources`, the sources of tokens may be missing too. If `which` is LATER, the start of
+  // the text takes no prefix.
   NormalizedParts(const SentencePieceNormalizer *sentencepiece, const NormalizerChain *chain,
-                  const AddedTokenPhases &added, bool has_sources, const OnToken &on_token,
-                  const OnText &on_text)
+                  const AddedTokenPhases &added, bool has_sources, Encoder::Part which,
+                  const OnToken &on_token, const OnText &on_text)
       : sentencepiece_(sentencepiece), chain_(chain), added_(added), has_sources_(has_sources),
-        on_token_(on_token), on_text_(on_text) {}
+        which_(which), on_token_(on_token), on_text_(on_text) {}
 
   // Passes the tokens and parts of text[0..size) to the functions. After a refused token, no
   // more calls follow, and its Refusal is returned with the position in `text`.
@@ -55,15 +58,26 @@ public:
 
 private:
   Refusal visit_part(const std::uint8_t *part, std::size_t size, std::size_t start);
+  // Returns whether the text continues another text at byte `start`.
+  bool continues(std::size_t start) const {
+    return which_ == Encoder::Part::LATER && start == 0;
+  }
   // Passes on the normalized added tokens of normal_, and the text between them as Metaspace
-  // changes it. `is_start` says whether normal_ begins the whole text.
-  Refusal visit_metaspace_parts(bool is_start);
+  // changes it. normal_ begins at byte `start` of the text.
+  Refusal visit_metaspace_parts(std::size_t start);
+  // Returns whether Metaspace must know which byte of a part is the first byte of the text.
+  bool needs_sources(std::size_t start) const {
+    return start == 0 &&
+           chain_->prepend() ==
+               (which_ == Encoder::Part::FIRST ? PrependScheme::FIRST : PrependScheme::ALWAYS);
+  }
   // Passes on normal_[start..end), which Metaspace has changed to changed[0..size).
   void visit_piece(const std::uint8_t *changed, std::size_t size, std::size_t start,
-                   std::size_t end, const AddedTokens &added);
+                   std::size_t end, const AddedTokens &added, Encoder::Part place);
 
-  void normalize(const std::uint8_t *part, std::size_t size);
-  // Sets sources_ too. The part begins at byte `start` of the text.
+  // The part begins at byte `start` of the text.
+  void normalize(const std::uint8_t *part, std::size_t size, std::size_t start);
+  // Sets sources_ too.
   void align(const std::uint8_t *part, std::size_t size, std::size_t start);
   void align_sentencepiece(const std::uint8_t *part, std::size_t size, std::size_t start);
 
@@ -71,6 +85,7 @@ private:
   const NormalizerChain *chain_;
   const AddedTokenPhases &added_;
   bool has_sources_;
+  Encoder::Part which_;
   const OnToken &on_token_;
   const OnText &on_text_;
   std::vector<std::uint8_t> normal_; // the normalized part

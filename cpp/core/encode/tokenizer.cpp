@@ -52,50 +52,54 @@ const AddedToken &Tokenizer::original(const AddedToken &refused) const {
 
 Refusal Tokenizer::visit_parts(const std::uint8_t *text, std::size_t size,
                                const AddedTokenPhases &added, bool has_sources,
-                               const NormalizedParts::OnToken &on_token,
+                               Encoder::Part which, const NormalizedParts::OnToken &on_token,
                                const NormalizedParts::OnText &on_text) const {
   const NormalizerChain *chain = parts_.nfc ? nfc_chain_.get() : parts_.chain.get();
   return NormalizedParts(parts_.sentencepiece ? &*parts_.sentencepiece : nullptr, chain, added,
-                         has_sources, on_token, on_text)
+                         has_sources, which, on_token, on_text)
       .visit(text, size);
 }
 
 Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
                                 const AddedTokenPhases &added, PreTokenCache &cache,
-                                IdBuffer &ids) const {
+                                IdBuffer &ids, Encoder::Part which) const {
   return visit_parts(
-      text, size, added, false,
+      text, size, added, false, which,
       [&](const AddedToken &token, NormalizedParts::Source) { append_id(token.id, ids); },
       [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
-          const NormalizedParts::Source *) {
-        return encoder_.encode(part, part_size, tokens, cache, ids);
+          const NormalizedParts::Source *, Encoder::Part place) {
+        return encoder_.encode(part, part_size, tokens, cache, ids, place);
       });
 }
 
 Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
                                const AddedTokenPhases &added, PreTokenCache &cache,
-                               std::size_t &result) const {
+                               std::size_t &result, Encoder::Part which) const {
   return visit_parts(
-      text, size, added, false, [&](const AddedToken &, NormalizedParts::Source) { ++result; },
+      text, size, added, false, which,
+      [&](const AddedToken &, NormalizedParts::Source) { ++result; },
       [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
-          const NormalizedParts::Source *) {
-        return encoder_.count(part, part_size, tokens, cache, result);
+          const NormalizedParts::Source *, Encoder::Part place) {
+        return encoder_.count(part, part_size, tokens, cache, result, place);
       });
 }
 
 Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
                                            const AddedTokenPhases &added, PreTokenCache &cache,
-                                           IdBuffer &ids, Spans &spans) const {
+                                           IdBuffer &ids, Spans &spans,
+                                           Encoder::Part which) const {
   const auto add_token = [&](const AddedToken &token, NormalizedParts::Source source) {
     append_id(token.id, ids);
     spans.starts.push_back(source.start);
     spans.ends.push_back(source.end);
   };
   const auto add_text = [&](const std::uint8_t *part, std::size_t part_size,
-                            const AddedTokens &tokens, const NormalizedParts::Source *sources) {
+                            const AddedTokens &tokens, const NormalizedParts::Source *sources,
+                            Encoder::Part place) {
     const std::size_t last = part_size - 1;
     std::size_t next = spans.starts.size();
-    const Refusal refusal = encode_plain_spans(part, part_size, tokens, cache, ids, spans);
+    const Refusal refusal =
+        encode_plain_spans(part, part_size, tokens, cache, ids, spans, place);
     // A token that is only a prefix may have an empty span at either end of the part.
     for (; next < spans.starts.size(); ++next) {
       std::int64_t &start = spans.starts[next];
@@ -106,7 +110,7 @@ Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t
     }
     return refusal;
   };
-  return visit_parts(text, size, added, true, add_token, add_text);
+  return visit_parts(text, size, added, true, which, add_token, add_text);
 }
 
 Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size,

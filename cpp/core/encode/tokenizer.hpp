@@ -86,14 +86,14 @@ public:
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are; with
   // TextSpaces::replaces_invalid they become U+FFFD. `which` says whether the text is a later
-  // part of a longer text (Encoder::Part). A text that step 1 changes always counts as a first
-  // part. Stops at a special token that `added` refuses, and returns the token and its byte
-  // offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
+  // part of a longer text (Encoder::Part), so that no prefix comes before it. Stops at a
+  // special token that `added` refuses, and returns the token and its byte offset in `text`;
+  // `ids` then has the ids before this token. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                  PreTokenCache &cache, IdBuffer &ids,
                  Encoder::Part which = Encoder::Part::FIRST) const {
     return is_normalized(text, size) ? encoder_.encode(text, size, added.all, cache, ids, which)
-                                     : encode_parts(text, size, added, cache, ids);
+                                     : encode_parts(text, size, added, cache, ids, which);
   }
 
   // Adds to `result` the number of ids that `encode` would append.
@@ -102,7 +102,7 @@ public:
                 Encoder::Part which = Encoder::Part::FIRST) const {
     return is_normalized(text, size)
                ? encoder_.count(text, size, added.all, cache, result, which)
-               : count_parts(text, size, added, cache, result);
+               : count_parts(text, size, added, cache, result, which);
   }
 
   // Like `encode` and `count`, but skip step 1: the caller knows that the text is normalized.
@@ -124,7 +124,7 @@ public:
                        Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const {
     return is_normalized(text, size)
                ? encode_plain_spans(text, size, added.all, cache, ids, spans, which)
-               : encode_parts_with_spans(text, size, added, cache, ids, spans);
+               : encode_parts_with_spans(text, size, added, cache, ids, spans, which);
   }
 
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
@@ -178,16 +178,17 @@ private:
   // For a text that step 1 changes. Each normalized part passes through steps 2 to 5 by itself.
   // NormalizedParts explains the parameters.
   Refusal visit_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                      bool has_sources, const NormalizedParts::OnToken &on_token,
+                      bool has_sources, Encoder::Part which,
+                      const NormalizedParts::OnToken &on_token,
                       const NormalizedParts::OnText &on_text) const;
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
-                       const AddedTokenPhases &added, PreTokenCache &cache,
-                       IdBuffer &ids) const;
+                       const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
+                       Encoder::Part which) const;
   Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                      PreTokenCache &cache, std::size_t &result) const;
+                      PreTokenCache &cache, std::size_t &result, Encoder::Part which) const;
   Refusal encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
                                   const AddedTokenPhases &added, PreTokenCache &cache,
-                                  IdBuffer &ids, Spans &spans) const;
+                                  IdBuffer &ids, Spans &spans, Encoder::Part which) const;
 
   static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 

@@ -36,6 +36,12 @@ NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
     : steps_(std::move(steps)), passes_(passes_of(steps_)), metaspace_(std::move(metaspace)),
       max_growth_(static_cast<std::size_t>(std::min<std::uint64_t>(
           growth_of(steps_), std::numeric_limits<std::size_t>::max()))) {
+  std::vector<NormalizerStep> others;
+  for (const NormalizerStep &step : steps_)
+    if (!step.is("Prepend"))
+      others.push_back(step);
+  if (others.size() < steps_.size())
+    continuing_ = std::make_unique<NormalizerChain>(std::move(others), std::nullopt);
   if (!metaspace_)
     return;
   // Metaspace makes one mark of a space, or puts one mark before a piece of another byte.
@@ -156,7 +162,8 @@ std::string NormalizerChain::problem_of_contents(const std::vector<std::string> 
 }
 
 void NormalizerChain::apply_metaspace(const std::uint8_t *data, std::size_t size,
-                                      const IsFirst &is_first, const OnText &emit) const {
+                                      const TakesPrefix &takes_prefix,
+                                      const OnText &emit) const {
   const std::string &mark = metaspace_->replacement;
   std::vector<std::uint8_t> changed;
   const auto change = [&](std::size_t start, std::size_t end, int) {
@@ -168,8 +175,7 @@ void NormalizerChain::apply_metaspace(const std::uint8_t *data, std::size_t size
         changed.push_back(data[at]);
     const bool begins = changed.size() >= mark.size() &&
                         std::memcmp(changed.data(), mark.data(), mark.size()) == 0;
-    if (metaspace_->prepend != PrependScheme::NEVER && !begins &&
-        (metaspace_->prepend == PrependScheme::ALWAYS || is_first(start)))
+    if (!begins && takes_prefix(start))
       changed.insert(changed.begin(), mark.begin(), mark.end());
     emit(changed.data(), changed.size(), start, end);
   };

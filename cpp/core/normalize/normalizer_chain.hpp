@@ -39,18 +39,22 @@ public:
   void align(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to,
              Origins &origins) const;
 
+  // Returns the chain for a text that continues another text: it has no Prepend.
+  const NormalizerChain &continuing() const {
+    return continuing_ != nullptr ? *continuing_ : *this;
+  }
+
   bool has_metaspace() const { return metaspace_.has_value(); }
   // Calls emit(changed, changed_size, start, end) for each piece data[start..end) of a
-  // normalized text between two added tokens, as Metaspace changes it. is_first(at) says
-  // whether the character at byte `at` comes from the start of the whole text. Call it only if
-  // has_metaspace().
+  // normalized text between two added tokens, as Metaspace changes it. takes_prefix(start) says
+  // whether a piece takes the prefix of Metaspace. Call it only if has_metaspace().
   using OnText = FunctionRef<void(const std::uint8_t *, std::size_t, std::size_t, std::size_t)>;
-  using IsFirst = FunctionRef<bool(std::size_t)>;
-  void apply_metaspace(const std::uint8_t *data, std::size_t size, const IsFirst &is_first,
-                       const OnText &emit) const;
+  using TakesPrefix = FunctionRef<bool(std::size_t)>;
+  void apply_metaspace(const std::uint8_t *data, std::size_t size,
+                       const TakesPrefix &takes_prefix, const OnText &emit) const;
 
-  // Returns whether Metaspace may call is_first.
-  bool prepends_only_first() const { return metaspace_->prepend == PrependScheme::FIRST; }
+  // Returns which pieces take the prefix of Metaspace.
+  PrependScheme prepend() const { return metaspace_->prepend; }
   // Returns the number of bytes that Metaspace makes of a space.
   std::size_t mark_size() const { return metaspace_->replacement.size(); }
 
@@ -65,7 +69,8 @@ private:
   std::vector<NormalizerStep> steps_;
   NormalizerPasses passes_; // they do what steps_ say
   std::optional<MetaspaceSpec> metaspace_;
-  std::optional<PreTokenizer> before_; // of metaspace_
+  std::optional<PreTokenizer> before_;                // of metaspace_
+  std::unique_ptr<const NormalizerChain> continuing_; // nullptr if steps_ have no Prepend
   std::size_t max_growth_;
 };
 

@@ -35,11 +35,12 @@ SentencePieceNormalizer::SentencePieceNormalizer(Options options, Charsmap chars
 template <bool ALIGNS> class SentencePieceNormalizer::Pass {
 public:
   Pass(const SentencePieceNormalizer &normalizer, const std::uint8_t *data, std::size_t size,
-       std::vector<std::uint8_t> &to, std::vector<std::int64_t> *origins)
+       std::vector<std::uint8_t> &to, std::vector<std::int64_t> *origins, bool continues)
       : use_(normalizer), data_(data), size_(size), to_(to), origins_(origins),
         space_(options().escape_whitespaces ? ESCAPED_SPACE : PLAIN_SPACE),
         space_size_(options().escape_whitespaces ? sizeof ESCAPED_SPACE : 1),
-        is_after_space_(options().remove_extra_whitespaces) {}
+        has_begun_(continues),
+        is_after_space_(options().remove_extra_whitespaces && !continues) {}
 
   void run() {
     for (std::size_t at = 0; at < size_;) {
@@ -197,19 +198,19 @@ private:
   std::size_t space_size_;
   std::size_t end_ = 0;       // to_[0..end_) is the result so far
   std::int64_t consumed_ = 0; // the number of code points of the text that are done
-  bool has_begun_ = false;
+  bool has_begun_;
   bool is_after_space_;
 };
 
 void SentencePieceNormalizer::normalize(const std::uint8_t *data, std::size_t size,
-                                        std::vector<std::uint8_t> &to) const {
-  Pass<false>(*this, data, size, to, nullptr).run();
+                                        std::vector<std::uint8_t> &to, bool continues) const {
+  Pass<false>(*this, data, size, to, nullptr, continues).run();
 }
 
 void SentencePieceNormalizer::align(const std::uint8_t *data, std::size_t size,
                                     std::vector<std::uint8_t> &to,
-                                    std::vector<std::int64_t> &origins) const {
-  Pass<true>(*this, data, size, to, &origins).run();
+                                    std::vector<std::int64_t> &origins, bool continues) const {
+  Pass<true>(*this, data, size, to, &origins, continues).run();
 }
 
 std::size_t SentencePieceNormalizer::max_growth() const {

@@ -24,13 +24,14 @@ public:
   SentencePieceNormalizer(Options options, Charsmap charsmap, Symbols symbols);
 
   // Appends the normalized text to `to`, which must be empty. A byte that is not UTF-8 becomes
-  // U+FFFD. Takes linear time.
-  void normalize(const std::uint8_t *data, std::size_t size,
-                 std::vector<std::uint8_t> &to) const;
+  // U+FFFD. If `continues`, the text continues a text that ends with a character other than a
+  // space: no space comes before it, and its first space is kept. Takes linear time.
+  void normalize(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to,
+                 bool continues = false) const;
   // Like `normalize`. Also appends the offset in the text of each code point of the result, and
   // one more offset, the end of the last span. Offsets count code points of the text.
   void align(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to,
-             std::vector<std::int64_t> &origins) const;
+             std::vector<std::int64_t> &origins, bool continues = false) const;
 
   // Returns the maximum number of bytes of the result for each byte of a text, if the charsmap
   // knows its own growth (Charsmap::find_problem).

@@ -103,11 +103,12 @@ struct EncodeResult {
 // Encodes `texts` into `total`, which must be empty. If `threads` is 0, uses one thread per
 // processor, or fewer for little work. On the calling thread, calls on_progress(total) after
 // each task, and check_interrupt() every few milliseconds (run_in_order in parallel.hpp). If
-// on_progress returns false, encoding stops.
+// on_progress returns false, encoding stops. `which` says how each text begins.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vector<View> &texts,
                   const AddedTokenPhases &added, unsigned threads, EncodeResult &total,
-                  OnProgress on_progress, InterruptCheck check_interrupt) {
+                  OnProgress on_progress, InterruptCheck check_interrupt,
+                  Encoder::Part which = Encoder::Part::FIRST) {
   struct Worker {
     CacheLease cache;
     Scratch scratch;
@@ -135,9 +136,8 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    const auto which = start == 0 ? Encoder::Part::FIRST : Encoder::Part::LATER;
-                    result.add(tokenizer, output, data, bytes, added, *worker.cache, which,
-                               is_last);
+                    result.add(tokenizer, output, data, bytes, added, *worker.cache,
+                               start == 0 ? which : Encoder::Part::LATER, is_last);
                     result.refused_text = text;
                     return result.refusal.token == nullptr;
                   });

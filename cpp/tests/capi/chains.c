@@ -56,8 +56,8 @@ enum { HEADER = 16 };
 static void begin_file(void) {
   chain_file.size = 0;
   put("\x89PRETOK\n", 8);
-  put_word(4); /* the version */
-  put_word(0); /* the sum, below */
+  put_word(4);    /* the version */
+  put_word(0);    /* the sum, below */
   put_number(36); /* the tokens are text; there are steps */
   put_text("gpt2");
   put_text("16.0");

@@ -62,6 +62,11 @@ void test_files(void);
 void test_tokens(const pretok_tokenizer *tokenizer);
 void test_encoding(const pretok_tokenizer *tokenizer);
 
+/* batches.c */
+void test_encode_spans(const pretok_tokenizer *tokenizer);
+void test_batches(const pretok_tokenizer *tokenizer);
+void test_gguf_values(void);
+
 /* decoding.c */
 void test_decoding(const pretok_tokenizer *tokenizer);
 void test_decode_stream(const pretok_tokenizer *tokenizer);

@@ -56,6 +56,9 @@ int main(void) {
   pretok_tokenizer *tokenizer = load_standard();
   test_tokens(tokenizer);
   test_encoding(tokenizer);
+  test_encode_spans(tokenizer);
+  test_batches(tokenizer);
+  test_gguf_values();
   test_decoding(tokenizer);
   test_decode_stream(tokenizer);
   test_encode_stream(tokenizer);

@@ -68,7 +68,7 @@ def test_batches(name: str, engine: BackendName) -> None:
         )
         for _ in range(max_examples(120)):
             texts = made_up(random)
-            special = random.choice(["raise", "raise", "text", "allow"])
+            special = random.choice(["raise", "raise", "text", "allow", "plain"])
             check_batch(tokenizer, texts, special)
             for text in texts[:2]:
                 check_single(tokenizer, text, special)

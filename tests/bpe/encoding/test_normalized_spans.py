@@ -97,7 +97,10 @@ def compare(
     ours = Tokenizer(vocabulary, "gpt2", backend="native", **options)
     for _ in range(6):
         data = b"".join(random.choices(PIECES, k=random.randrange(14)))
-        special = random.choice(("raise", "text", "allow"))
+        given = {
+            "special": random.choice(("raise", "text", "allow", "plain")),
+            "continuation": random.random() < 0.3,
+        }
         for text in (data, data.decode("utf-8", "replace")):
-            found = result(ours, text, special=special)
-            assert found == result(expected, text, special=special), (normalizer, added, text)
+            found = result(ours, text, **given)
+            assert found == result(expected, text, **given), (normalizer, added, text, given)

@@ -118,7 +118,7 @@ def character_vocabulary(random: Random) -> CharacterVocabulary:
     preset=st.sampled_from([WHOLE, WHOLE, SPLIT, GEMMA]),
     added=some_added,
     texts=st.lists(some_text | some_bytes, max_size=3),
-    special=st.sampled_from(["raise", "text", "allow"]),
+    special=st.sampled_from(["raise", "text", "allow", "plain"]),
     size=st.integers(1, 100),
 )
 @settings(max_examples=max_examples(300))
