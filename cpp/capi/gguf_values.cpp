@@ -98,7 +98,9 @@ pretok_status pretok_tokenizer_from_gguf_values(const pretok_gguf_value *values,
       if (const pretok_status status = check_value(values[i], i, error))
         return status;
       constexpr char PREFIX[] = "tokenizer.";
-      if (std::strncmp(values[i].key, PREFIX, sizeof PREFIX - 1) == 0)
+      // Of some models, only general.name tells how to treat added tokens.
+      if (std::strncmp(values[i].key, PREFIX, sizeof PREFIX - 1) == 0 ||
+          std::strcmp(values[i].key, "general.name") == 0)
         used.push_back(&values[i]);
     }
     GgufWriter writer(used.size());

@@ -184,8 +184,8 @@ typedef struct pretok_gguf_value {
 } pretok_gguf_value;
 
 /* Loads a tokenizer from values that an engine has read from its own GGUF file: the tokens,
- * merges, types, scores and flags. Needs the keys that begin with "tokenizer.ggml.", and skips
- * all others. The result is that of pretok_tokenizer_from_file. The values are not used after
+ * merges, types, scores and flags. Needs the keys that begin with "tokenizer." and the key
+ * "general.name", and skips all others. The result is that of pretok_tokenizer_from_file. The values are not used after
  * the call. */
 PRETOK_API pretok_status pretok_tokenizer_from_gguf_values(const pretok_gguf_value *values,
                                                            size_t count,

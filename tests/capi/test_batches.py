@@ -30,11 +30,11 @@ def test_batches_equal_those_of_python(c_library: CLibrary, name: str) -> None:
     for _ in range(max_examples(20)):
         texts = random.choices(TEXTS, k=random.randrange(6))
         special = random.choice(["text", "allow", "plain", "raise"])
-        options = {"continuation": random.random() < 0.3}
+        continues = random.random() < 0.3
         template = random.random() < 0.5
         encoded = [text.encode() for text in texts]
         threads = random.randrange(4)
-        given = (encoded, special, template, options["continuation"], threads)
+        given = (encoded, special, template, continues, threads)
         refusal = first_refusal(tok, texts, special)
         if refusal is not None:
             with pytest.raises(CError, match="special token") as raised:
@@ -42,7 +42,8 @@ def test_batches_equal_those_of_python(c_library: CLibrary, name: str) -> None:
             assert (raised.value.text, raised.value.position) == refusal
             continue
         expected = [
-            tok.encode(text, special, add_special_tokens=template, **options) for text in texts
+            tok.encode(text, special, add_special_tokens=template, continuation=continues)
+            for text in texts
         ]
         assert ours.batch(*given) == expected
 
@@ -120,7 +121,8 @@ def test_gguf_values_that_are_wrong(c_library: CLibrary) -> None:
              for key, kind, content in values]  # fmt: skip
     with pytest.raises(CError, match=r"malformed: tokenizer\.ggml\.tokens has"):
         CTokenizer(c_library, lists)
-    nul = [(key, kind, ["\0", *content[1:]] if key.endswith(".tokens") else content)
-           for key, kind, content in values]  # type: ignore[index]  # fmt: skip
+    first = plain_values(metadata())["tokenizer.ggml.tokens"]
+    nul = [*(value for value in values if value[0] != "tokenizer.ggml.tokens"),
+           ("tokenizer.ggml.tokens", GGUF_STRING, ["\0", *first[1:]])]  # fmt: skip
     with pytest.raises(CError):
-        CTokenizer(c_library, nul)  # type: ignore[arg-type]
+        CTokenizer(c_library, nul)
