@@ -119,13 +119,12 @@ MAX_RUN = 64
 """The maximal length of a piece of TiedRuns in characters, because `merges` takes cubic time."""
 
 
-def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:
+def tied_runs(pieces: Mapping[str, int], words: Mapping[str, int]) -> TiedRuns | None:
     """Return the pieces that merge last as TiedRuns, or None if they are not such runs.
 
-    `ranks` has the rank of each id. The result is also None if a run is longer than MAX_RUN, or if
-    other pieces of several characters have equal ranks.
+    `pieces` has the id of each piece, and `words` the rank of each piece of several characters. The
+    result is also None if a run is longer than MAX_RUN, or if other words have equal ranks.
     """
-    words = {text: ranks[id] for text, id in pieces.items() if len(text) > 1}
     last = max(words.values(), default=0)
     tied = [text for text, rank in words.items() if rank == last]
     char = tied[0][0] if tied else ""

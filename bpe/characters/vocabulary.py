@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import copysign
 from typing import Any
@@ -136,7 +137,28 @@ class CharacterVocabulary(Vocabulary):
     @once
     def tied_runs(self) -> TiedRuns | None:
         """The pieces of the lowest score, if they are runs of one character and merge last."""
-        return tied_runs(self.pieces, self.ranks)
+        return tied_runs(self.pieces, self._words)
+
+    @once
+    def _words(self) -> dict[str, int]:
+        """The rank of each piece of several characters.
+
+        Omits a piece with the rank of another piece if no two symbols make it: if no two parts of
+        it are characters or pieces. Its score ties with no other.
+        """
+        words = {text: self.ranks[id] for text, id in self.pieces.items() if len(text) > 1}
+        counts = Counter(words.values())
+        return {
+            text: rank for text, rank in words.items() if counts[rank] == 1 or self._is_made(text)
+        }
+
+    def _is_made(self, text: str) -> bool:
+        """Return whether two symbols may make a piece of several characters."""
+        return any(
+            (at == 1 or text[:at] in self.pieces)
+            and (at == len(text) - 1 or text[at:] in self.pieces)
+            for at in range(1, len(text))
+        )
 
     @once
     def allows_cuts(self) -> bool:
@@ -176,7 +198,7 @@ class CharacterVocabulary(Vocabulary):
     @once
     def why_not_ranked(self) -> str:
         """Why no list of merges with distinct ranks gives the same ids, or ""."""
-        ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
+        ranks = self._words.values()
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
         characters = set("".join(self.pieces))

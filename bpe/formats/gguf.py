@@ -1,6 +1,6 @@
 """Read the BPE vocabulary of a GGUF file, the model format of llama.cpp.
 
-cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
+cpp/formats/gguf.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -35,39 +35,51 @@ from pretok.preset import Preset
 from pretok.registry import find
 
 (_MODEL, _PRE, _TOKENS, _TYPES, _MERGES, _SCORES, _BOS, _EOS, _ADD_BOS, _ADD_EOS,
- _ADD_SPACE) = KEYS = tuple(
+ _ADD_SPACE) = _TOKENIZER_KEYS = tuple(
     f"tokenizer.ggml.{name}"
     for name in ("model", "pre", "tokens", "token_type", "merges", "scores", "bos_token_id",
                  "eos_token_id", "add_bos_token", "add_eos_token", "add_space_prefix")
 )  # fmt: skip
+_NAME = "general.name"
+KEYS = (*_TOKENIZER_KEYS, _NAME)
 _ALL_KEYS = (*KEYS, *gguf_facts.KEYS)
 
 OTHER_MODELS = {
-    "llama": "SentencePiece BPE",
-    "gemma4": "BPE over characters",
     "bert": "WordPiece",
     "t5": "SentencePiece unigram",
     "rwkv": "RWKV's greedy search",
     "plamo2": "PLaMo-2's unigram",
+    "hybriddna": "BPE with tokens for six DNA bases",
+    "whitespace": "BPE of words between spaces",
+    "test": "a model for llama.cpp's own tests",
     "none": "a model without a vocabulary",
     "no_vocab": "a model without a vocabulary",
 }
-"""Values of tokenizer.ggml.model that are not byte-level BPE, with the algorithm of each."""
+"""Values of tokenizer.ggml.model that are not supported, with the algorithm of each."""
 
 # llama.cpp derives these properties from tokenizer.ggml.pre; the file does not store them.
 # `python -m cpp.generate.bpe_tables` copies them to C++.
 _LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
            "jina-v5-nano")  # fmt: skip
-IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})
+IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m",
+                           "glm4", "glm5"})  # fmt: skip
 """Values of tokenizer.ggml.pre for which pre-tokens are looked up whole before they are merged."""
 ADD_BOS = frozenset({*_LLAMA3, "tekken", "chameleon"})
 """Values of tokenizer.ggml.pre for which add_bos_token is true by default."""
 LSTRIP = {"jina-v2-de": "<mask>", "jina-v2-es": "<mask>", "jina-v2-code": "<mask>",
           "modern-bert": "[MASK]"}  # fmt: skip
 """The added token with the flag lstrip, by tokenizer.ggml.pre."""
-NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"})
+GEMMA = frozenset({"gemma4", "granite-embed-multi-311m"})
+"""Values of tokenizer.ggml.pre for which a run of line breaks that is a token is not merged.
+
+For these values, llama.cpp ignores add_bos_token and takes it as true.
+"""
+MERGES_CHARACTERS = GEMMA | {"sarvam-moe"}
+"""Values of tokenizer.ggml.pre for which listed merges join characters, and "▁" is the space."""
+NOT_BYTE_LEVEL = MERGES_CHARACTERS | {"whitespace"}
 """Values of tokenizer.ggml.pre for which tokens are UTF-8, not characters that stand for bytes."""
-_MERGES_CHARACTERS = NOT_BYTE_LEVEL - {"whitespace"}
+_NOT_RSTRIP = frozenset({"<unk>", "<s>", "<|endoftext|>"})
+"""The added tokens without the flag rstrip, in files of Phi-3."""
 
 
 _ORDINARY = frozenset({int(TokenType.UNDEFINED), int(TokenType.NORMAL)})
@@ -141,56 +153,68 @@ def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
             "several files, give the first"
         )
     model = file[_MODEL].text()
-    if model in ("llama", "gemma4"):
-        return _text_spec(file, has_scores=model == "llama")
+    if model == "llama":
+        return _text_spec(file, "")
+    if model == "gemma4":
+        return _text_spec(file, model)
     _check_model(file[_MODEL])
     pre, preset, why_no_preset = _split(file)
-    if pre in _MERGES_CHARACTERS:
-        return _text_spec(file, has_scores=False)
+    if pre in MERGES_CHARACTERS:
+        return _text_spec(file, pre)
     if pre in NOT_BYTE_LEVEL:
         raise file[_PRE].unsupported(
             "bpe does not read models of this kind, whose tokens are text and not bytes"
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
-    vocabulary, decoder = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES)
+    added = _added(texts, types, LSTRIP.get(pre), file[_NAME])
+    vocabulary, decoder = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES, added)
     if needs_preset and preset is not None and preset.name == "falcon":
         check_numbers(vocabulary, _PRE)
     return TokenizerSpec(
         vocabulary,
         preset,
         why_no_preset,
-        _added(texts, types, LSTRIP.get(pre)),
+        added,
         add_prefix_space=file[_ADD_SPACE].flag(default=False),
-        template=_template(file, pre in ADD_BOS, len(texts)),
+        template=_template(file, file[_ADD_BOS], pre in ADD_BOS, len(texts)),
         decoder=decoder,
         facts=_facts(file, types),
     )
 
 
-def _text_spec(file: Value, has_scores: bool) -> TokenizerSpec:
+def _text_spec(file: Value, pre: str) -> TokenizerSpec:
     """Return the tokenizer of a file whose BPE merges characters.
 
-    With `has_scores` it merges by scores, as SentencePiece does, else by listed merges, as Gemma 4.
+    `pre` is one of MERGES_CHARACTERS, whose files list merges, or "": SentencePiece's BPE, which
+    merges by scores.
     """
+    has_scores = pre == ""
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts), may_have_bytes=True)
     ids = _different(texts)
     adds_space = has_scores and file[_ADD_SPACE].flag(default=True)
     vocabulary: CharacterVocabulary | TextVocabulary
     if has_scores:
-        fallback = [id for id, kind in enumerate(types) if kind == TokenType.BYTE]
-        special = [id for id, kind in enumerate(types) if kind in _SPECIAL]
-        vocabulary = gguf_text.vocabulary(texts, file[_SCORES], fallback, special)
+        kinds = {kind: [id for id, own in enumerate(types) if own == kind] for kind in TokenType}
+        vocabulary = gguf_text.vocabulary(
+            texts,
+            file[_SCORES],
+            kinds[TokenType.BYTE],
+            kinds[TokenType.UNKNOWN] + kinds[TokenType.CONTROL],
+            kinds[TokenType.USER_DEFINED],
+        )
     else:
         rows = merge_ids(ids, _pairs(file[_MERGES]), _merge_location)
-        vocabulary = gguf_text.listed_vocabulary(texts, rows)
+        vocabulary = gguf_text.listed_vocabulary(texts, rows, takes_runs=pre in GEMMA)
+    # Some files of Gemma 4 have a wrong add_bos_token, which llama.cpp ignores.
+    add_bos = Value(None, _ADD_BOS) if pre in GEMMA else file[_ADD_BOS]
     return TokenizerSpec(
         vocabulary,
         WHOLE,
-        added_tokens=_added(texts, types, None),
+        added_tokens=_added(texts, types, None, file[_NAME]),
         normalizer=gguf_text.normalizer(adds_space),
-        template=_template(file, True, len(texts)),
+        template=_template(file, add_bos, has_scores or pre in GEMMA, len(texts)),
         decoder=gguf_text.decoder(adds_space),
         facts=_facts(file, types),
     )
@@ -271,10 +295,19 @@ def _pairs(merges: Value) -> list[tuple[str, str]]:
 
 
 def _added(
-    texts: Sequence[str], types: Sequence[int], lstrip: str | None
+    texts: Sequence[str], types: Sequence[int], lstrip: str | None, name: Value
 ) -> tuple[AddedToken, ...]:
+    """Return the added tokens. `lstrip` is the one with this flag; `name` is general.name."""
+    lowered = name.value.lower() if type(name.value) is str else ""
+    is_phi3 = "phi3" in lowered or "phi-3" in lowered
     return tuple(
-        AddedToken(texts[id], id, special=kind in _SPECIAL, lstrip=texts[id] == lstrip)
+        AddedToken(
+            texts[id],
+            id,
+            special=kind in _SPECIAL,
+            lstrip=texts[id] == lstrip,
+            rstrip=is_phi3 and texts[id] not in _NOT_RSTRIP,
+        )
         for id, kind in enumerate(types)
         if kind in _ADDED and texts[id]
     )
@@ -285,6 +318,7 @@ def _vocabulary(
     types: Sequence[int],
     merges: Value,
     ignore_merges: bool,
+    added: Sequence[AddedToken],
 ) -> tuple[Vocabulary, DecoderChain | None]:
     ids = _different(texts)
     merges.values()
@@ -292,7 +326,9 @@ def _vocabulary(
     # `byte_level_model` drops entries that are not ordinary tokens (`loose`), unless a merge names
     # them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    return byte_level_model(ListedModel(Value(ids, _TOKENS), listed, ignore_merges, loose=loose))
+    return byte_level_model(
+        ListedModel(Value(ids, _TOKENS), listed, ignore_merges, added, loose=loose)
+    )
 
 
 def _merge_location(index: int) -> str:
@@ -311,10 +347,10 @@ def _different(texts: Sequence[str]) -> dict[str, int]:
     return ids
 
 
-def _template(file: Value, adds_bos: bool, count: int) -> Template:
-    """Return the ids around a text; `adds_bos` is the default of add_bos_token."""
+def _template(file: Value, add_bos: Value, adds_bos: bool, count: int) -> Template:
+    """Return the ids around a text; `adds_bos` is the default of `add_bos`."""
     return Template(
-        _around(file[_BOS], file[_ADD_BOS], adds_bos, count),
+        _around(file[_BOS], add_bos, adds_bos, count),
         _around(file[_EOS], file[_ADD_EOS], False, count),
     )
 

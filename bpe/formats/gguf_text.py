@@ -30,17 +30,23 @@ MAX_TOKEN = 1 << 12
 
 Each merge joins the texts of two symbols, so merging long tokens is slow.
 """
+MAX_BREAKS = 256
+"""The maximum length of a token that is a run of line breaks."""
 
 
 def vocabulary(
-    texts: Sequence[str], scores: Value, bytes_: Iterable[int], special: Iterable[int]
+    texts: Sequence[str],
+    scores: Value,
+    bytes_: Iterable[int],
+    special: Iterable[int],
+    user_defined: Iterable[int],
 ) -> CharacterVocabulary:
     """Return the vocabulary of `texts`, which are the tokens in order of ids.
 
-    `bytes_` are the ids of fallback tokens. `special` are the ids of control tokens and the unknown
-    token, which text never becomes. Raises VocabularyError for malformed scores or fallback tokens,
-    or a token of more than MAX_TOKEN characters; UnsupportedError if llama.cpp could encode
-    ordinary text as a special token or a fallback token.
+    `bytes_` are the ids of fallback tokens. `special` are the ids of control tokens and unknown
+    tokens. As in sentencepiece, merges never make these tokens. `user_defined` are the ids of
+    user-defined tokens. Raises VocabularyError for malformed scores or fallback tokens, or a token
+    of more than MAX_TOKEN characters; UnsupportedError for a special token of one character.
     """
     fallback, reserved = {texts[id]: id for id in bytes_}, frozenset(special)
     missing = [name for name in BYTE_NAMES if name not in fallback]
@@ -50,24 +56,38 @@ def vocabulary(
     byte_ids = [fallback[name] for name in BYTE_NAMES]
     tokens = {id: text.encode() for id, text in enumerate(texts) if text}
     tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
-    kept = [id for id in tokens if id not in reserved and texts[id] not in fallback]
-    values = _scores(scores, len(texts))
+    for id in reserved:
+        if len(texts[id]) == 1:
+            raise UnsupportedError(
+                f"token {id}, {shortened(texts[id])}, is a special token of one character, which "
+                "llama.cpp also finds in ordinary text; bpe does not support such a vocabulary"
+            )
+    # llama.cpp finds each user-defined token before it merges, so merges see its text only if they
+    # write a space as "▁".
+    unseen = {id for id in user_defined if len(texts[id]) != 1 and SPACE_MARK not in texts[id]}
+    unmade = reserved | unseen
+    kept = [id for id in tokens if id not in unmade and texts[id] not in fallback]
+    values = [value or 0.0 for value in _scores(scores, len(texts))]  # -0.0 ties with 0.0
     for id in kept:
         if len(texts[id]) > MAX_TOKEN:
             raise VocabularyError(
                 f"token {id} has {len(texts[id])} characters; expected at most {MAX_TOKEN}"
             )
-    _check_unreachable(texts, [*reserved, *byte_ids])
     return CharacterVocabulary(tokens, {id: values[id] for id in kept}, byte_ids[0], byte_ids)
 
 
-def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVocabulary:
+def listed_vocabulary(
+    texts: Sequence[str], merges: Sequence[Merge], takes_runs: bool
+) -> TextVocabulary:
     """Return the vocabulary of `texts`, the tokens in order of ids, with the listed `merges`.
 
-    llama.cpp splits the text for such a model at runs of "\\n". A run that is a token becomes this
-    token without merging. Raises UnsupportedError if this gives other ids than merging the text.
+    llama.cpp splits the text for such a model at runs of "\\n". If `takes_runs`, a run that is a
+    token becomes this token without merging. Raises UnsupportedError if this gives other ids than
+    merging the text.
     """
     pieces = {id: text for id, text in enumerate(texts) if text}
+    if not pieces:
+        raise VocabularyError("tokens has only empty tokens; expected at least one other token")
     vocabulary = TextVocabulary(pieces, merges, TextOptions(has_fallback=True))
     merger = TextMerger(vocabulary)
     for id in {result for _, _, result in merges}:
@@ -77,8 +97,9 @@ def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVoca
                 f"token {id}, {shortened(text)}, has a line break and other characters, which "
                 "llama.cpp never merges; bpe does not support such a vocabulary"
             )
-    for id, text in pieces.items():
-        if not text.strip("\n") and merger.merge(text.encode()) != [id]:
+    runs = {id: text for id, text in pieces.items() if takes_runs and not text.strip("\n")}
+    for id, text in runs.items():
+        if len(text) > MAX_BREAKS or merger.merge(text.encode()) != [id]:
             raise UnsupportedError(
                 f"llama.cpp encodes {shortened(text)} as token {id}, but the merges make other "
                 "tokens of it; bpe does not support such a vocabulary"
@@ -104,20 +125,3 @@ def _scores(scores: Value, count: int) -> list[float]:
     if len(values) != count or set(map(type, values)) != {float}:
         raise scores.malformed(f"{count} numbers, one for each token")
     return values
-
-
-def _check_unreachable(texts: Sequence[str], ids: Iterable[int]) -> None:
-    """Raise UnsupportedError if llama.cpp may merge ordinary text to one of `ids`.
-
-    It may do so for a token of one character, and for a token whose text is that of two tokens or
-    characters together.
-    """
-    known = {*texts, *"".join(texts)}
-    for id in ids:
-        text = texts[id]
-        splits = (({text[:at], text[at:]}) for at in range(1, len(text)))
-        if len(text) == 1 or any(parts <= known for parts in splits):
-            raise UnsupportedError(
-                f"in llama.cpp, ordinary text may become token {id}, {shortened(text)}, which is a "
-                "special token or the name of a byte; bpe does not support such a vocabulary"
-            )

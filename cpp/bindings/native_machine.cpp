@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <pybind11/stl.h>
 #include <type_traits>
 #include <utility>
 

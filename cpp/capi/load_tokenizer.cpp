@@ -30,6 +30,12 @@ pretok_status check_options(const TokenizerSpec &spec, const pretok_load_options
   return PRETOK_OK;
 }
 
+// Returns whether the file says how to split text.
+bool has_split(const TokenizerSpec &spec) {
+  return spec.characters || !spec.preset.empty() || !spec.program.empty() ||
+         !spec.stages.empty();
+}
+
 pretok_status read_special_tokens(const pretok_load_options &options,
                                   std::vector<AddedToken> &tokens, pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
@@ -114,6 +120,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   } else if (options.unicode != nullptr) {
     spec.unicode = options.unicode;
   }
+  if (options.default_preset != nullptr && !made_options.split && !has_split(spec))
+    if (const LoadError load_error =
+            find_preset_split(options.default_preset, options.unicode, made_options.split))
+      return fail_to_load(load_error, "", error);
   if (const pretok_status status =
           read_special_tokens(options, made_options.special_tokens, error))
     return status;

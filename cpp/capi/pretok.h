@@ -141,6 +141,8 @@ typedef struct pretok_load_options {
                                                 must be NULL; copied */
   size_t cache_bytes; /* the maximum size of all caches (pretok_tokenizer_cache_limit); 0 means
                          128 MiB; with 1, no cache is kept between calls */
+  const char *default_preset; /* the name of the pre-tokenizer if neither the file nor `preset`
+                                 names one; "default" splits like llama.cpp's default */
 } pretok_load_options;
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF

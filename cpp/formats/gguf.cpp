@@ -7,6 +7,7 @@
 #include "formats/gguf_parts.hpp"
 #include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
+#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +25,9 @@ struct PreType {
   bool ignore_merges;      // a pre-token that equals a token encodes to this token
   bool add_bos;            // the value of add_bos_token if the file does not have it
   std::string_view lstrip; // the only added token that has the flag lstrip, or ""
-  bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
+  // The characters of tokens stand for bytes (BYTES), or tokens are UTF-8: models that merge
+  // characters, with special rules in GEMMA, and models that split text into words.
+  enum { BYTES, CHARACTERS, GEMMA, WORDS } units;
 };
 
 // A value of tokenizer.ggml.model that pretok does not support, and what the value stands for.
@@ -49,7 +52,7 @@ constexpr std::string_view KEYS[] = {
     "tokenizer.ggml.merges",        "tokenizer.ggml.bos_token_id",
     "tokenizer.ggml.eos_token_id",  "tokenizer.ggml.add_bos_token",
     "tokenizer.ggml.add_eos_token", "tokenizer.ggml.add_space_prefix",
-    "tokenizer.ggml.scores",
+    "tokenizer.ggml.scores",        "general.name",
 };
 
 LoadError check_model(const GgufValue &model) {
@@ -59,14 +62,14 @@ LoadError check_model(const GgufValue &model) {
                      "files, give the first");
   if (model.kind != GgufValue::STRING)
     return unexpected(model, "a string");
-  if (model.text == "gpt2" || model.text == "llama")
+  if (model.text == "gpt2" || model.text == "llama" || model.text == "gemma4")
     return {};
   std::string message = model.description() + ", which is not supported: ";
   for (const OtherModel &other : OTHER_MODELS)
     if (other.name == model.text)
       message += "it is " + std::string(other.algorithm) + "; ";
-  return unsupported(message, "pretok reads only \"gpt2\", which is byte-level BPE, and "
-                              "\"llama\", which is SentencePiece's BPE");
+  return unsupported(message, "pretok reads only \"gpt2\", \"llama\" and \"gemma4\", which are "
+                              "BPE");
 }
 
 // Reads tokenizer.ggml.pre. The values 0, false, "" and an empty list count as absent.
@@ -85,6 +88,18 @@ LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   return {};
 }
 
+// The added tokens of Phi-3 without the flag rstrip.
+constexpr std::string_view NOT_RSTRIP[] = {"<unk>", "<s>", "<|endoftext|>"};
+
+// Returns whether general.name is the name of a Phi-3 model.
+bool has_phi3(const GgufValue &name) {
+  std::string lowered(name.text);
+  for (char &letter : lowered)
+    letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  return lowered.find("phi3") != std::string::npos ||
+         lowered.find("phi-3") != std::string::npos;
+}
+
 // Sets spec.preset or spec.why_no_preset.
 void find_split(std::string_view pre, TokenizerSpec &spec) {
   const std::string key(KEYS[GgufKey::PRE]);
@@ -98,22 +113,6 @@ void find_split(std::string_view pre, TokenizerSpec &spec) {
     const std::string_view names = find_preset(pre)->names;
     spec.preset = names.substr(1, names.find(' ', 1) - 1);
   }
-}
-
-LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
-  if (value.kind == GgufValue::NUMBERS && value.numbers.empty())
-    return {};
-  if (value.kind != GgufValue::STRINGS)
-    return unexpected(value, "a list of strings");
-  merges.reserve(value.texts.size());
-  for (const std::string_view text : value.texts) {
-    TextMerge merge;
-    if (!split_merge(text, merge))
-      return malformed(value.key, "[", merges.size(), "] is ", quote(text),
-                       "; expected two tokens with a space between");
-    merges.push_back(merge);
-  }
-  return {};
 }
 
 // Returns whether `character` is one of ² ³ ¹ ¼ ½ ¾: a number that stands for a byte, but not
@@ -157,14 +156,32 @@ LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback
   return {};
 }
 
-// Reads the ids before and after a text. If the file does not have add_bos_token, `adds_bos` is
-// its value.
-LoadError read_ends(const std::vector<GgufValue> &values, bool adds_bos, std::size_t count,
-                    TokenizerSpec &spec) {
-  if (LoadError error = read_end(values[GgufKey::BOS], values[GgufKey::ADD_BOS], adds_bos,
-                                 count, spec.before))
+// Reads the ids before and after a text. If `add_bos` is absent, `adds_bos` is its value.
+LoadError read_ends(const std::vector<GgufValue> &values, const GgufValue &add_bos,
+                    bool adds_bos, TokenizerSpec &spec) {
+  const std::size_t count = values[GgufKey::TOKENS].texts.size();
+  if (LoadError error = read_end(values[GgufKey::BOS], add_bos, adds_bos, count, spec.before))
     return error;
   return read_end(values[GgufKey::EOS], values[GgufKey::ADD_EOS], false, count, spec.after);
+}
+
+// Fills spec.vocabulary. If only a TextSpec can hold the tokens, also sets spec.text: if a byte
+// of valid text has no token, which llama.cpp drops, or if text may become a token with a
+// character that stands for no byte.
+LoadError build_bytes(const TextModel &source, bool ignore_merges, const TextIndex &places,
+                      TokenizerSpec &spec) {
+  if (has_all_bytes(places)) {
+    LoadError error = build_vocabulary(source, ignore_merges, places, spec);
+    if (error.kind != LoadError::UNSUPPORTED)
+      return error;
+    spec.vocabulary = {};
+  }
+  if (LoadError error = list_texts(source, places, spec.vocabulary))
+    return error;
+  spec.vocabulary.ignore_merges = ignore_merges;
+  spec.text.emplace().byte_level = true;
+  spec.decoder.emplace().push_back(DECODER_TYPES.make("ByteLevel"));
+  return {};
 }
 
 LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &type,
@@ -194,9 +211,10 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
   const TextIndex places(source.texts);
   if (LoadError error = check_unique(source.texts, places))
     return error;
-  if (LoadError error = build_vocabulary(source, type.ignore_merges, places, spec))
+  LoadError error = build_bytes(source, type.ignore_merges, places, spec);
+  if (error)
     return error;
-  list_added(tokens, types, type.lstrip, spec);
+  list_added(values, type.lstrip, spec);
   return {};
 }
 
@@ -239,8 +257,27 @@ LoadError check_unique(const std::vector<std::string_view> &texts, const TextInd
   return {};
 }
 
-void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
+LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
+  if (value.kind == GgufValue::NUMBERS && value.numbers.empty())
+    return {};
+  if (value.kind != GgufValue::STRINGS)
+    return unexpected(value, "a list of strings");
+  merges.reserve(value.texts.size());
+  for (const std::string_view text : value.texts) {
+    TextMerge merge;
+    if (!split_merge(text, merge))
+      return malformed(value.key, "[", merges.size(), "] is ", quote(text),
+                       "; expected two tokens with a space between");
+    merges.push_back(merge);
+  }
+  return {};
+}
+
+void list_added(const std::vector<GgufValue> &values, std::string_view lstrip,
                 TokenizerSpec &spec) {
+  const GgufValue &tokens = values[GgufKey::TOKENS];
+  const GgufValue &types = values[GgufKey::TYPES];
+  const bool is_phi3 = has_phi3(values[GgufKey::NAME]);
   for (std::size_t id = 0; id < types.numbers.size(); ++id) {
     const std::int64_t type = types.numbers[id];
     const bool special = type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL;
@@ -250,6 +287,8 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
     token.content = tokens.texts[id];
     token.id = static_cast<std::uint32_t>(id);
     token.lstrip = !lstrip.empty() && tokens.texts[id] == lstrip;
+    token.rstrip = is_phi3 && std::find(std::begin(NOT_RSTRIP), std::end(NOT_RSTRIP),
+                                        token.content) == std::end(NOT_RSTRIP);
     spec.added.push_back(std::move(token));
     spec.added_special.push_back(special);
   }
@@ -273,29 +312,37 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   add_fact_keys(values);
   if (LoadError error = read_gguf_metadata(file, values))
     return error;
-  std::string_view pre;
   if (LoadError error = check_model(values[GgufKey::MODEL]))
     return error;
-  const std::size_t count = values[GgufKey::TOKENS].texts.size();
   read_gguf_facts(values, spec.facts);
-  if (values[GgufKey::MODEL].text == "llama") {
+  const std::string_view model = values[GgufKey::MODEL].text;
+  if (model == "llama") {
     if (LoadError error = read_gguf_pieces(values, spec))
       return error;
-    return read_ends(values, true, count, spec);
+    return read_ends(values, values[GgufKey::ADD_BOS], true, spec);
   }
-  if (LoadError error = read_pre(values[GgufKey::PRE], pre))
-    return error;
+  std::string_view pre = model == "gemma4" ? model : "";
+  if (pre.empty())
+    if (LoadError error = read_pre(values[GgufKey::PRE], pre))
+      return error;
   const PreType &type = type_of(pre);
-  if (type.not_byte_level)
+  if (type.units == PreType::WORDS)
     return unsupported(values[GgufKey::PRE].description(),
                        ", which is not supported: pretok does not read models of this kind, "
                        "whose tokens are text and not bytes");
+  if (type.units != PreType::BYTES) {
+    const bool is_gemma = type.units == PreType::GEMMA;
+    if (LoadError error = read_gguf_characters(values, is_gemma, spec))
+      return error;
+    // Some files of Gemma 4 have a wrong add_bos_token, which llama.cpp ignores.
+    return read_ends(values, is_gemma ? GgufValue() : values[GgufKey::ADD_BOS], is_gemma, spec);
+  }
   find_split(pre, spec);
   if (LoadError error = read_vocabulary(values, type, spec))
     return error;
   if (LoadError error = read_flag(values[GgufKey::ADD_SPACE], false, spec.add_prefix_space))
     return error;
-  return read_ends(values, type.add_bos, count, spec);
+  return read_ends(values, values[GgufKey::ADD_BOS], type.add_bos, spec);
 }
 
 } // namespace pretok

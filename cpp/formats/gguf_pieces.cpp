@@ -20,7 +20,7 @@ namespace {
 class GgufPieceReader {
 public:
   GgufPieceReader(const std::vector<GgufValue> &values, TokenizerSpec &spec)
-      : tokens_(values[GgufKey::TOKENS]), types_(values[GgufKey::TYPES]),
+      : values_(values), tokens_(values[GgufKey::TOKENS]), types_(values[GgufKey::TYPES]),
         scores_(values[GgufKey::SCORES]), space_(values[GgufKey::ADD_SPACE]), spec_(spec) {}
 
   LoadError read() {
@@ -38,9 +38,7 @@ public:
       return error;
     if (LoadError error = list_tokens())
       return error;
-    if (LoadError error = check_unreachable(places))
-      return error;
-    list_added(tokens_, types_, "", spec_);
+    list_added(values_, "", spec_);
     const std::string problem = problem_of_characters(spec_);
     if (!problem.empty())
       return unsupported("the SentencePiece model ", problem);
@@ -62,21 +60,8 @@ private:
     characters.spaces.are_marks = characters.spaces.prefix_has_span = true;
     characters.is_normalizer = true;
     characters.fuses_unknown = true;
-    set_decoder(adds_space);
+    set_gguf_decoder(adds_space, spec_);
     return {};
-  }
-
-  // Sets the decoders that the tokenizer.json of such a model has.
-  void set_decoder(bool strips_space) {
-    std::vector<DecoderStep> &steps = spec_.decoder.emplace();
-    for (const char *name : {"Replace", "ByteFallback", "Fuse"})
-      steps.push_back(DECODER_TYPES.make(name));
-    steps.front().replacement = {std::string(SPACE_MARK), " ", {}};
-    if (!strips_space)
-      return;
-    steps.push_back(DECODER_TYPES.make("Strip"));
-    steps.back().text = " ";
-    steps.back().start = 1;
   }
 
   // Lists the tokens that are not empty, and the pieces, which merges may make.
@@ -97,8 +82,20 @@ private:
       data.bytes.insert(data.bytes.end(), text.begin(), text.end());
       data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
       data.ids.push_back(id);
+      const bool is_one = count_characters(text) == 1;
       if (is_byte || type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL) {
-        special_.push_back(text);
+        if (is_one)
+          return unsupported(
+              "token ", id, ", ", quote(text),
+              ", is a special token of one character, which llama.cpp also "
+              "finds in ordinary text; pretok does not support such a vocabulary");
+        spec_.scores.push_back(NAN);
+        continue;
+      }
+      // llama.cpp finds each user-defined token before it merges, so merges see its text only
+      // if they write a space as "▁".
+      if (type == GgufTokenType::USER_DEFINED && !is_one &&
+          text.find(SPACE_MARK) == std::string_view::npos) {
         spec_.scores.push_back(NAN);
         continue;
       }
@@ -107,7 +104,7 @@ private:
       const float score = scores_.floats[id];
       if (score != score)
         return malformed("token ", id, " has the score NaN; expected a number");
-      spec_.scores.push_back(score);
+      spec_.scores.push_back(score == 0 ? 0 : score); // -0.0 ties with 0.0
     }
     data.mergeable = data.ids.size();
     data.from_ranks = data.ignore_merges = false;
@@ -116,49 +113,27 @@ private:
                                        " fallback tokens; expected <0x00> to <0xFF>");
   }
 
-  // Fails if llama.cpp may merge ordinary text to a special token or a fallback token: if such
-  // a token has one character, or its text is that of two tokens or characters together.
-  LoadError check_unreachable(const TextIndex &places) const {
-    std::vector<bool> characters(0x110000);
-    for (const std::string_view text : tokens_.texts)
-      for (std::size_t at = 0; at < text.size();) {
-        const Decoded decoded = character_at(text, at);
-        characters[decoded.code_point] = true;
-        at += decoded.width;
-      }
-    const auto is_known = [&](std::string_view text) {
-      const Decoded first = character_at(text, 0);
-      return (first.width == text.size() && characters[first.code_point]) ||
-             places.find(text) != TextIndex::NO_TEXT;
-    };
-    for (const std::string_view text : special_) {
-      std::size_t at = character_at(text, 0).width;
-      bool is_reachable = at == text.size();
-      for (; at < text.size(); at += character_at(text, at).width)
-        is_reachable =
-            is_reachable || (is_known(text.substr(0, at)) && is_known(text.substr(at)));
-      if (is_reachable)
-        return unsupported("in llama.cpp, ordinary text may become the token ", quote(text),
-                           ", which is a special token or the name of a byte; pretok does not "
-                           "support such a vocabulary");
-    }
-    return {};
-  }
-
-  static Decoded character_at(std::string_view text, std::size_t at) {
-    return decode_utf8(reinterpret_cast<const std::uint8_t *>(text.data()) + at,
-                       text.size() - at);
-  }
-
+  const std::vector<GgufValue> &values_;
   const GgufValue &tokens_;
   const GgufValue &types_;
   const GgufValue &scores_;
   const GgufValue &space_;
   TokenizerSpec &spec_;
-  std::vector<std::string_view> special_;
 };
 
 } // namespace
+
+void set_gguf_decoder(bool strips_space, TokenizerSpec &spec) {
+  std::vector<DecoderStep> &steps = spec.decoder.emplace();
+  for (const char *name : {"Replace", "ByteFallback", "Fuse"})
+    steps.push_back(DECODER_TYPES.make(name));
+  steps.front().replacement = {std::string(SPACE_MARK), " ", {}};
+  if (!strips_space)
+    return;
+  steps.push_back(DECODER_TYPES.make("Strip"));
+  steps.back().text = " ";
+  steps.back().start = 1;
+}
 
 LoadError read_gguf_pieces(const std::vector<GgufValue> &values, TokenizerSpec &spec) {
   return GgufPieceReader(values, spec).read();

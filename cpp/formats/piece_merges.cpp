@@ -5,12 +5,14 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/piece_runs.hpp"
+#include "formats/text_model.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -125,6 +127,33 @@ private:
   std::vector<std::uint32_t> piece_ids_; // by rank; NO_ID if a symbol is not a piece
 };
 
+// Removes each of `words` that has the rank of a neighbor, and that no two symbols make: each
+// of its two parts must be a character or a piece. `words` are in order of rank.
+void drop_unmade(const ScoredPieces &pieces, const std::vector<std::uint32_t> &ranks,
+                 std::vector<std::uint32_t> &words) {
+  const TextIndex index(pieces.texts);
+  const auto is_symbol = [&](std::string_view text) {
+    return is_character(text) || index.find(text) != TextIndex::NO_TEXT;
+  };
+  const auto is_made = [&](std::string_view text) {
+    for (std::size_t at = first_width(text); at < text.size();
+         at += first_width(text.substr(at)))
+      if (is_symbol(text.substr(0, at)) && is_symbol(text.substr(at)))
+        return true;
+    return false;
+  };
+  std::vector<std::uint32_t> kept;
+  kept.reserve(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t rank = ranks[words[i]];
+    const bool is_tied = (i != 0 && ranks[words[i - 1]] == rank) ||
+                         (i + 1 < words.size() && ranks[words[i + 1]] == rank);
+    if (!is_tied || is_made(pieces.texts[words[i]]))
+      kept.push_back(words[i]);
+  }
+  words = std::move(kept);
+}
+
 } // namespace
 
 std::uint32_t rank_of_score(float score) {
@@ -154,15 +183,21 @@ LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
   if (!std::is_sorted(words.begin(), words.end(), is_better))
     std::stable_sort(words.begin(), words.end(), is_better);
   const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return ranks[a] == ranks[b]; };
-  const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
-  if (tie == words.end())
-    return {};
   std::vector<std::uint32_t> &runs = order.runs;
-  runs.assign(tie, words.end());
-  words.erase(tie, words.end());
-  if (is_tie(runs.front(), runs.back()) &&
-      find_run_merges(pieces, words, runs, order.run_merges))
-    return {};
+  for (const bool drops : {false, true}) {
+    words.insert(words.end(), runs.begin(), runs.end());
+    runs.clear();
+    if (drops)
+      drop_unmade(pieces, ranks, words);
+    const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
+    if (tie == words.end())
+      return {};
+    runs.assign(tie, words.end());
+    words.erase(tie, words.end());
+    if (is_tie(runs.front(), runs.back()) &&
+        find_run_merges(pieces, words, runs, order.run_merges))
+      return {};
+  }
   return unsupported("pieces ", pieces.ids[runs[0]], " and ", pieces.ids[runs[1]],
                      " of the SentencePiece model have equal scores, which only Python reads");
 }

@@ -34,7 +34,8 @@ struct PieceOrder {
 std::uint32_t rank_of_score(float score);
 
 // Fills `order`. Fails if two pieces of several characters have equal scores, unless they are
-// runs of one character and merge last.
+// runs of one character and merge last. A piece that no two symbols make has no place in the
+// order, so its score ties with no other.
 LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order);
 
 // Sets `merges` to the merges in order of rank. Fails if order_pieces fails, or if a character

@@ -1,5 +1,6 @@
 #include "formats/text_spec.hpp"
 
+#include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pretok {
 namespace {
@@ -43,6 +45,40 @@ bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
 }
 
 } // namespace
+
+bool has_all_bytes(const TextIndex &places) {
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const std::string one(1, static_cast<char>(byte));
+    if (!is_rare_byte(byte) && places.find(byte_characters(one)) == TextIndex::NO_TEXT)
+      return false;
+  }
+  return true;
+}
+
+LoadError list_texts(const TextModel &source, const TextIndex &places, VocabularyData &data,
+                     std::string_view prefix) {
+  if (LoadError error = find_merges(source, places, data.merges, prefix))
+    return error;
+  std::vector<bool> is_named; // by id: whether a merge names the token
+  if (!source.loose.empty())
+    is_named.resize(std::size_t{*std::max_element(source.ids.begin(), source.ids.end())} + 1);
+  if (!is_named.empty())
+    for (const Merge &merge : data.merges)
+      is_named[merge.left] = is_named[merge.right] = is_named[merge.id] = true;
+  data.lengths.reserve(source.texts.size());
+  data.ids.reserve(source.texts.size());
+  for (std::size_t i = 0; i < source.texts.size(); ++i) {
+    const std::string_view text = source.texts[i];
+    if (text.empty() || (!is_named.empty() && source.loose[i] && !is_named[source.ids[i]]))
+      continue;
+    data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+    data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    data.ids.push_back(source.ids[i]);
+  }
+  data.mergeable = data.ids.size();
+  data.from_ranks = false;
+  return {};
+}
 
 void use_nfc(TokenizerSpec &spec) {
   spec.nfc = spec.steps.size() == 1 && spec.steps[0].is("NFC") && !spec.metaspace;

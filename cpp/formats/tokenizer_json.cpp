@@ -146,7 +146,8 @@ private:
   // the vocabulary allows it, or else text.
   void read_model(bool is_byte_level) {
     text_.byte_level = is_byte_level;
-    if (is_byte_level && text_.prefix.empty() && text_.suffix.empty() && has_all_bytes()) {
+    if (is_byte_level && text_.prefix.empty() && text_.suffix.empty() &&
+        has_all_bytes(places_)) {
       LoadError error = build_vocabulary(source_, ignore_merges_, places_, spec_);
       // Text may become an entry with a character that stands for no byte. Only a TextSpec can
       // hold such an entry.
@@ -204,16 +205,6 @@ private:
     return false;
   }
 
-  // Returns whether each byte of valid text has a token.
-  bool has_all_bytes() const {
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      const std::string one(1, static_cast<char>(byte));
-      if (!is_rare_byte(byte) && places_.find(byte_characters(one)) == TextIndex::NO_TEXT)
-        return false;
-    }
-    return true;
-  }
-
   // Makes a model whose tokens are text.
   void build_text() {
     if (!unknown_.empty()) {
@@ -225,23 +216,11 @@ private:
       text_.unknown_id = source_.ids[place];
     }
     VocabularyData &data = spec_.vocabulary;
-    data.lengths.reserve(source_.texts.size());
-    data.ids.reserve(source_.texts.size());
-    for (std::size_t i = 0; i < source_.texts.size(); ++i) {
-      const std::string_view text = source_.texts[i];
-      if (text.empty())
-        continue;
-      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
-      data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-      data.ids.push_back(source_.ids[i]);
-    }
-    data.mergeable = data.ids.size();
-    data.from_ranks = false;
+    if (LoadError error = list_texts(source_, places_, data, text_.prefix))
+      return fail(std::move(error));
     data.ignore_merges = ignore_merges_;
     if (data.ids.empty())
       return fail(malformed("model.vocab has no token; expected at least one"));
-    if (LoadError error = find_merges(source_, places_, data.merges, text_.prefix))
-      return fail(std::move(error));
     spec_.text = std::move(text_);
   }
 

@@ -106,7 +106,7 @@ LLAMA3 = like_llama3(
     "llama3",
     "Meta Llama 3 tokenizer.json; cl100k_base as converted to Hugging Face files",
     "llama-3 llama3.1 llama3.2 llama3.3 llama-bpe llama-v3 cl100k-hf olmo3 dbrx smaug-bpe glm4 "
-    "chatglm-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano minbpe minbpe-gpt4",
+    "glm5 chatglm-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano minbpe minbpe-gpt4",
 )
 QWEN2 = like_llama3(
     "qwen2",

@@ -39,6 +39,41 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
     assert bare.decode([mark_a]) == " a"
 
 
+def test_merges_never_make_special_tokens(tmp_path: Path, backend: BackendName) -> None:
+    """llama.cpp merges "<s" and ">" to the control token, also without parse_special."""
+    texts = [*TEXTS, "<", "s", ">", "<s"]
+    types, scores = [*TYPES, *[1] * 4], [*SCORES, *[-5.0] * 4]
+    tok = small(tmp_path, backend=backend, texts=texts, types=types, scores=scores)
+    mark, less_s, greater = 258, len(TEXTS) + 3, len(TEXTS) + 2
+    assert tok.encode("<s>", "text") == [mark, less_s, greater]
+    assert tok.encode("<s>", "allow") == [1]
+
+
+def test_user_defined_tokens_have_no_scores(tmp_path: Path, backend: BackendName) -> None:
+    """Padded files give every added token the score -1000, which also a piece may have."""
+    texts = [*TEXTS, "<pad>", "[PAD1]", "aa", "cc", "bb", "<x>", "▁▁", "\n"]
+    types = [*TYPES, 4, 5, 1, 1, 4, 1, 4, 4]
+    tok = small(
+        tmp_path, backend=backend, texts=texts, types=types, scores=[*SCORES, *[-1000.0] * 8]
+    )
+    mark, a, b, c, mark_a, ab, bc, user = range(258, 266)
+    pad, pad1, aa, cc, bb, x, marks, line = range(len(TEXTS), len(TEXTS) + 8)
+    assert tok.encode("a<pad>aacc", "text") == [mark_a, pad, mark_a, a, cc]
+    assert tok.encode("caaacc") == [mark, c, aa, a, cc]
+    assert tok.encode("bbb") == [bb, mark, b]
+    assert tok.encode("b  c\n") == [mark, b, marks, c, line]
+    assert tok.encode("  ▁▁") == [marks, mark, marks]
+    assert {pad1, x, user, ab, bc}.isdisjoint(tok.encode("[PAD1]<x>"))
+
+
+def test_most_added_tokens_of_phi_3_strip_spaces(tmp_path: Path, backend: BackendName) -> None:
+    values = sentencepiece_metadata() | {"general.name": "Phi-3 mini"}
+    tok = bpe.load(write(tmp_path / "phi.gguf", gguf(values)), backend=backend)
+    assert {token.content for token in tok.added_tokens if token.rstrip} == {"<user>"}
+    mark_a, user = 262, 265
+    assert tok.encode("a<user> \n a") == [mark_a, user, mark_a]
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "match"),
     [
@@ -47,7 +82,7 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
         ({"scores": SCORES[:-1]}, VocabularyError, "scores is .*; expected 267 numbers"),
         ({"scores": [0] * 267, "kind": "int32"}, VocabularyError, "scores is .*; expected 267"),
         ({"scores": [float("nan")] * 267}, VocabularyError, "has the score NaN"),
-        ({"texts": [*TEXTS[:-1], "<s"]}, UnsupportedError, "'<s>', which is a special token"),
+        ({"texts": ["<unk>", "\x02", *TEXTS[2:]]}, UnsupportedError, "of one character"),
         ({"texts": [*TEXTS[:-1], "x" * 4097]}, VocabularyError, "has 4097 characters"),
         ({"texts": [*TEXTS[:-1], "a"]}, VocabularyError, "has 'a' twice"),
         ({"types": [9, *TYPES[1:]]}, VocabularyError, "a number from 0 to 6"),

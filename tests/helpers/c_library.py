@@ -65,6 +65,7 @@ class _LoadOptions(c.Structure):
         ("special_token_count", c.c_size_t),
         ("pre_tokenizer", c.c_void_p),
         ("cache_bytes", c.c_size_t),
+        ("default_preset", c.c_char_p),
     ]
 
 
@@ -180,6 +181,7 @@ class CTokenizer:
         special_tokens: dict[str, int] | None = None,
         normalizer: str | None = None,
         pre_tokenizer: CPreTokenizer | None = None,
+        default_preset: str | None = None,
     ) -> None:
         self.library = library
         self.handle = c.c_void_p()
@@ -194,6 +196,7 @@ class CTokenizer:
             len(tokens),
             pre_tokenizer and pre_tokenizer.handle,
             0,
+            default_preset and default_preset.encode(),
         )
         if isinstance(source, list):
             values = (_GgufValue * len(source))(*map(_gguf_value, source))

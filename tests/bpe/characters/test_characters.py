@@ -6,7 +6,7 @@ import pytest
 
 from bpe import VocabularyError
 from bpe.characters.merger import CharacterMerger, TextMerger
-from bpe.characters.runs import TiedRuns, tied_runs
+from bpe.characters.runs import TiedRuns
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from support import seeded
@@ -22,7 +22,7 @@ def test_runs_merge_by_their_definition() -> None:
         tokens = {0: b"?"} | {length: b"a" * length for length in (1, *lengths)}
         scores = dict.fromkeys(lengths, -1.0) | {1: 0.0}
         vocabulary = CharacterVocabulary(tokens, scores, 0)
-        runs = tied_runs(vocabulary.pieces, vocabulary.ranks)
+        runs = vocabulary.tied_runs
         if runs is None:
             continue
         found += 1
@@ -55,7 +55,7 @@ def test_runs_that_do_not_repeat() -> None:
 def test_runs_that_do_not_merge_last(pieces: tuple[str, ...], scores: tuple[float, ...]) -> None:
     tokens = {0: b"?"} | {id: text.encode() for id, text in enumerate(pieces, 1)}
     vocabulary = CharacterVocabulary(tokens, dict(enumerate(scores, 1)), 0)
-    assert tied_runs(vocabulary.pieces, vocabulary.ranks) is None
+    assert vocabulary.tied_runs is None
 
 
 @pytest.mark.parametrize(
