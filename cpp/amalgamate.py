@@ -1,9 +1,10 @@
 """Write the library as two files, pretok.hpp and pretok.cpp, for projects without CMake.
 
-    python cpp/amalgamate.py FOLDER
+    python cpp/amalgamate.py [--split] FOLDER
 
 Creates FOLDER if necessary. The files need only -std=c++17 and -pthread. pretok.hpp contains the C
-and the C++ header; C programs may include it too.
+and the C++ header; C programs may include it too. --split writes only the code of splitting. A
+linker with the version script pretok.map exports only the functions of pretok.h.
 """
 
 from __future__ import annotations
@@ -15,18 +16,26 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGETS = ("pretok_split", "pretok_encode", "pretok_formats", "pretok")
+# The files that splitting needs in addition to pretok_split.
+SPLIT = ("formats/find_split.cpp", "formats/load_error.cpp", "capi/library.cpp",
+         "capi/pre_tokenizer.cpp", "capi/status.cpp")  # fmt: skip
 INCLUDE = re.compile(r'#include "(.+)"$')
 MACRO = re.compile(r"#define (\w+)")
 
 
-def sources(cmake: str) -> list[Path]:
-    """Return the source files of the library in the order of CMakeLists.txt."""
+def sources(cmake: str, only_split: bool) -> list[Path]:
+    """Return the source files of the library in the order of CMakeLists.txt.
+
+    If `only_split`, return the files that splitting needs.
+    """
     paths: list[Path] = []
-    for target in TARGETS:
+    for target in TARGETS[:1] if only_split else TARGETS:
         library = re.search(rf"add_library\({target}\b([^)]*)\)", cmake)
         if library is None:
             raise ValueError(f"expected add_library({target} ...) in CMakeLists.txt")
         paths += [HERE / name for name in library[1].split() if name.endswith(".cpp")]
+    if only_split:
+        paths += [HERE / name for name in SPLIT]
     # The system headers that input_file.cpp includes define macros, so this file comes last.
     return sorted(paths, key=lambda path: path.name == "input_file.cpp")
 
@@ -72,18 +81,18 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
             yield path, line
 
 
-def source_file(cmake: str) -> Iterator[str]:
+def source_file(cmake: str, only_split: bool) -> Iterator[str]:
     """Yield the lines of all source files. Each file undefines its macros at its end."""
     seen: set[Path] = set()
-    for path in sources(cmake):
+    for path in sources(cmake, only_split):
         lines = list(inlined(path, seen))
         yield from (line for _, line in lines)
         macros = (MACRO.match(line) for file, line in lines if file == path)
         yield from (f"#undef {macro[1]}" for macro in macros if macro is not None)
 
 
-def amalgamation() -> dict[str, str]:
-    """Return the texts of pretok.hpp and pretok.cpp by name."""
+def amalgamation(only_split: bool = False) -> dict[str, str]:
+    """Return the texts of pretok.hpp, pretok.cpp and pretok.map by name."""
     cmake = (HERE / "CMakeLists.txt").read_text(encoding="utf-8")
     version = re.search(r"project\(pretok VERSION ([\d.]+)", cmake)
     if version is None:
@@ -98,18 +107,21 @@ def amalgamation() -> dict[str, str]:
     ]
     first = [f'#define PRETOK_VERSION "{version[1]}"',
              "#ifndef _FILE_OFFSET_BITS", "#define _FILE_OFFSET_BITS 64", "#endif"]  # fmt: skip
-    texts = {"pretok.hpp": header, "pretok.cpp": [*first, *source_file(cmake)]}
-    return {name: "\n".join([head, *lines, ""]) for name, lines in texts.items()}
+    texts = {"pretok.hpp": header, "pretok.cpp": [*first, *source_file(cmake, only_split)]}
+    files = {name: "\n".join([head, *lines, ""]) for name, lines in texts.items()}
+    return {**files, "pretok.map": (HERE / "cmake" / "pretok.map").read_text(encoding="utf-8")}
 
 
 def main(arguments: list[str]) -> int:
     """Write the files; return the exit status."""
+    only_split = arguments[:1] == ["--split"]
+    arguments = arguments[only_split:]
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        print("usage: python cpp/amalgamate.py FOLDER", file=sys.stderr)
+        print("usage: python cpp/amalgamate.py [--split] FOLDER", file=sys.stderr)
         return 2
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in amalgamation().items():
+    for name, text in amalgamation(only_split).items():
         (folder / name).write_text(text, encoding="utf-8")
     return 0
 

@@ -57,34 +57,6 @@ pretok_status read_special_tokens(const pretok_load_options &options,
 
 } // namespace
 
-pretok_status fail_to_load(const LoadError &load_error, const std::string &name,
-                           pretok_error *error) {
-  const auto status = [&] {
-    switch (load_error.kind) {
-    case LoadError::NONE:
-      return PRETOK_OK;
-    case LoadError::MALFORMED:
-      return PRETOK_MALFORMED;
-    case LoadError::UNSUPPORTED:
-      return PRETOK_UNSUPPORTED;
-    case LoadError::REMOVES_TEXT:
-      return PRETOK_REMOVES_TEXT;
-    case LoadError::UNKNOWN_NAME:
-      return PRETOK_UNKNOWN_NAME;
-    case LoadError::NO_SPLIT:
-    case LoadError::INVALID_ARGUMENT:
-      break;
-    }
-    return PRETOK_INVALID_ARGUMENT;
-  }();
-  const char *const advice =
-      load_error.kind == LoadError::NO_SPLIT
-          ? "; set options.preset to the name of the split that the model was trained with, "
-            "such as \"gpt2\", \"llama3\" or \"qwen2\""
-          : "";
-  return fail(error, status, "%s%s%s", name.c_str(), load_error.message.c_str(), advice);
-}
-
 pretok_status read_load_options(const pretok_load_options *caller_options,
                                 pretok_load_options &options, pretok_error *error) {
   if (const pretok_status status = read_options(caller_options, options, error))

@@ -3,18 +3,12 @@
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
-#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace pretok {
-
-// Writes `load_error`, which is not NONE. `name` comes before the message; it may be "".
-pretok_status fail_to_load(const LoadError &load_error, const std::string &name,
-                           pretok_error *error);
 
 // Checks `caller_options` and copies them to `options`. If `caller_options` is nullptr, sets
 // the defaults.

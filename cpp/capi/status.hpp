@@ -3,9 +3,11 @@
 
 #include "capi/pretok.h"
 #include "core/base/sizes.hpp"
+#include "formats/load_error.hpp"
 
 #include <cstddef>
 #include <initializer_list>
+#include <string>
 
 namespace pretok {
 
@@ -31,6 +33,10 @@ pretok_status fail(pretok_error *error, pretok_status status, const char *format
 inline pretok_status missing(pretok_error *error, const char *argument) noexcept {
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
 }
+
+// Writes `load_error`, which is not NONE. `name` comes before the message; it may be "".
+pretok_status fail_to_load(const LoadError &load_error, const std::string &name,
+                           pretok_error *error);
 
 // A pointer argument and its name. The pointer must not be NULL if `needed` is true.
 struct Argument {

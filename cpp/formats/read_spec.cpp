@@ -44,6 +44,28 @@ constexpr ForeignFormat FOREIGN_FORMATS[] = {
 constexpr char SAVE_AS_PRETOK[] =
     "; convert it in Python: bpe.load(path).save(\"name.pretok\")";
 
+// Returns whether this build reads the format: PRETOK_FORMATS, such as "tiktoken json", lists
+// it or is not defined. The linker omits the code of other readers.
+constexpr bool reads([[maybe_unused]] std::string_view format) {
+#ifdef PRETOK_FORMATS
+  return std::string_view(PRETOK_FORMATS).find(format) != std::string_view::npos;
+#else
+  return true;
+#endif
+}
+
+[[maybe_unused]] LoadError not_built(std::string_view file, std::string_view format) {
+  return unsupported("this is ", file, ", which this build of pretok does not read; add ",
+                     format, " to PRETOK_FORMATS");
+}
+
+LoadError read_gguf_file(ByteSource &file, TokenizerSpec &spec) {
+  if constexpr (reads("gguf"))
+    return read_gguf(file, spec);
+  else
+    return not_built("a GGUF file", "gguf");
+}
+
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
@@ -82,27 +104,43 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   const auto *bytes = reinterpret_cast<const std::uint8_t *>(data.data());
   if (is_gguf(bytes, data.size())) {
     MemorySource file(bytes, data.size());
-    return read_gguf(file, spec);
+    return read_gguf_file(file, spec);
   }
   if (data.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos)
     return malformed("the file is empty; expected a vocabulary");
   if (data.size() > MAX_FILE_BYTES)
     return too_large();
-  if (is_pretok_file(bytes, data.size()))
-    return read_pretok_file(bytes, data.size(), spec);
+  if (is_pretok_file(bytes, data.size())) {
+    if constexpr (reads("pretok"))
+      return read_pretok_file(bytes, data.size(), spec);
+    else
+      return not_built("a .pretok file", "pretok");
+  }
   for (const ForeignFormat &format : FOREIGN_FORMATS)
     if (starts_with(data, format.start))
       return unsupported("this is ", format.description);
-  if (is_sentencepiece(data))
-    return read_sentencepiece(data, spec);
+  if (is_sentencepiece(data)) {
+    if constexpr (reads("sentencepiece"))
+      return read_sentencepiece(data, spec);
+    else
+      return not_built("a .model of SentencePiece", "sentencepiece");
+  }
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
-  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
-    return read_tokenizer_json(data, spec);
+  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '[')) {
+    if constexpr (reads("json"))
+      return read_tokenizer_json(data, spec);
+    else
+      return not_built("a JSON file", "json");
+  }
   if (starts_with(text, "minbpe v"))
     return unsupported("this is a minbpe .model, which only Python reads", SAVE_AS_PRETOK);
-  if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
-    return read_tiktoken(bytes, data.size(), spec);
+  if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size())) {
+    if constexpr (reads("tiktoken"))
+      return read_tiktoken(bytes, data.size(), spec);
+    else
+      return not_built("a rank file of tiktoken", "tiktoken");
+  }
   if (looks_like_merges(text))
     return unsupported("this is a merges.txt, which only Python reads", SAVE_AS_PRETOK);
   return malformed(
@@ -218,7 +256,7 @@ LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   std::vector<std::uint8_t> data(4);
   data.resize(file.read(0, data.data(), data.size()));
   if (is_gguf(data.data(), data.size())) {
-    LoadError error = read_gguf(file, spec);
+    LoadError error = read_gguf_file(file, spec);
     return error ? std::move(error) : finish_spec(spec);
   }
   if (file.size() > MAX_FILE_BYTES)

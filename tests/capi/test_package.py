@@ -37,7 +37,9 @@ CONSUMER = """\
 cmake_minimum_required(VERSION 3.18)
 project(consumer LANGUAGES C CXX)
 if(PRETOK_SOURCE)
-  add_subdirectory(${PRETOK_SOURCE} pretok)
+  include(FetchContent)
+  FetchContent_Declare(pretok SOURCE_DIR ${PRETOK_SOURCE})
+  FetchContent_MakeAvailable(pretok)
 else()
   find_package(pretok 0.1 CONFIG REQUIRED)
 endif()
@@ -46,6 +48,40 @@ foreach(source ids.c chat.cpp)
   add_executable(${name} ${EXAMPLES}/${source})
   target_link_libraries(${name} PRIVATE pretok::pretok)
 endforeach()
+"""
+
+# A project without C++, which builds a shared library of its own.
+C_CONSUMER = """\
+cmake_minimum_required(VERSION 3.18)
+project(consumer LANGUAGES C)
+if(PRETOK_SOURCE)
+  add_subdirectory(${PRETOK_SOURCE} pretok)
+  foreach(name BUILD_SHARED_LIBS CMAKE_CXX_STANDARD CMAKE_UNITY_BUILD)
+    if(DEFINED ${name})
+      message(FATAL_ERROR "pretok sets ${name} of its parent")
+    endif()
+  endforeach()
+else()
+  find_package(pretok 0.1 CONFIG REQUIRED)
+endif()
+add_executable(ids ${EXAMPLES}/ids.c)
+target_link_libraries(ids PRIVATE pretok::pretok)
+"""
+SPLIT_PROGRAM = """\
+#include "pretok.hpp"
+#include <stdio.h>
+int main(void) {
+  pretok_pre_tokenizer *split;
+  pretok_span spans[8];
+  size_t count;
+  if (pretok_pre_tokenizer_named("gpt2", NULL, &split, NULL) ||
+      pretok_spans(split, "Hello, world!", 13, spans, 8, &count, NULL))
+    return 1;
+  for (size_t i = 0; i < count; ++i)
+    printf("%zu-%zu ", spans[i].start, spans[i].end);
+  pretok_pre_tokenizer_free(split);
+  return 0;
+}
 """
 
 pytestmark = [
@@ -92,7 +128,7 @@ def built(source: Path, folder: Path, *options: str) -> Path:
 def installed(at: Path, folder: Path, shared_library: bool) -> Path:
     """Build the library in `folder`, install it below `at`, and return the prefix."""
     kind = "ON" if shared_library else "OFF"
-    options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_EXAMPLES=OFF", f"-DBUILD_SHARED_LIBS={kind}")
+    options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_EXAMPLES=OFF", f"-DPRETOK_BUILD_SHARED={kind}")
     built(CPP, folder, *options, "-DPRETOK_UNICODE=16.0")
     ran("cmake", "--install", folder, "--prefix", at / "prefix")
     return at / "prefix"
@@ -131,6 +167,21 @@ def consumer(at: Path, option: str) -> Path:
     (at / "source").mkdir()
     (at / "source" / "CMakeLists.txt").write_text(CONSUMER)
     return built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
+
+
+def c_consumer(at: Path, option: str) -> Path:
+    """Configure a project without C++ whose only program is ids.c; return its build folder."""
+    (at / "source").mkdir()
+    (at / "source" / "CMakeLists.txt").write_text(C_CONSUMER)
+    ran(tool("cmake"), "-S", at / "source", "-B", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
+    return at / "build"
+
+
+def check_ids(folder: Path) -> None:
+    """Build a c_consumer, and check the output of its program."""
+    ran("cmake", "--build", folder, "--parallel", str(os.cpu_count()))
+    ids = ran(folder / "ids", EXAMPLES / "tiny.tiktoken", "cl100k", stdin=EXAMPLES / "hello.txt")
+    assert ids == (EXAMPLES / "hello.ids").read_text()
 
 
 def by_pkg_config(prefix: Path, at: Path, *options: str, source: Path | None = None) -> Path:
@@ -174,6 +225,23 @@ def test_cmake_and_python_have_the_same_version() -> None:
 
 def test_a_project_that_finds_the_package(programs: Path) -> None:
     check_examples(programs)
+
+
+def test_a_project_without_cpp_that_finds_the_package(prefix: Path, tmp_path: Path) -> None:
+    check_ids(c_consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"))
+
+
+def test_no_option_changes_the_parent_project(tmp_path: Path) -> None:
+    tool("c++")
+    folder = c_consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}")
+    cache = (folder / "CMakeCache.txt").read_text()
+    options = set(re.findall(r"^(\w+):(?!STATIC|INTERNAL)", cache, re.MULTILINE))
+    assert "PRETOK_BUILD_SHARED" in options
+    assert "BUILD_SHARED_LIBS" not in options
+    own = (CPP / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert all(
+        name.startswith("PRETOK_") for name in re.findall(r"^option\((\w+)", own, re.MULTILINE)
+    )
 
 
 def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
@@ -250,8 +318,9 @@ def test_the_shared_library_is_small(prefix: Path, tmp_path: Path) -> None:
 
 
 @cache
-def amalgamation() -> dict[str, str]:
-    texts: dict[str, str] = repository_module("cpp", "amalgamate.py").amalgamation()
+def amalgamation(only_split: bool = False) -> dict[str, str]:
+    module = repository_module("cpp", "amalgamate.py")
+    texts: dict[str, str] = module.amalgamation(only_split)
     return texts
 
 
@@ -264,6 +333,73 @@ def test_two_files_are_enough(c_library: CLibrary, tmp_path: Path) -> None:
     for name in ("pretok.hpp", "pretok.o"):
         shutil.copy(built / name, tmp_path)
     check_two_files(tmp_path, compiler() or "c++")
+
+
+def test_the_shared_library_of_two_files_exports_only_its_functions(
+    c_library: CLibrary, tmp_path: Path
+) -> None:
+    built = c_library.path.parent
+    version_script = f"-Wl,--version-script={built / 'pretok.map'}"
+    library = tmp_path / "libpretok.so"
+    cxx = compiler() or "c++"
+    ran(cxx, "-shared", "-pthread", built / "pretok.o", "-o", library, version_script)
+    listed = ran(tool("nm"), "-D", "--defined-only", library)
+    functions = set(re.findall(r"\b(pretok_\w+)\(", HEADER))
+    assert {line.split()[-1] for line in listed.splitlines()} == functions
+
+
+def test_two_files_of_splitting_alone(tmp_path: Path) -> None:
+    cxx = compiler()
+    if cxx is None:
+        pytest.skip("needs a C++ compiler")
+    for file, text in amalgamation(only_split=True).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    (tmp_path / "spans.c").write_text(SPLIT_PROGRAM)
+    ran(tool("cc"), "-std=c99", "-c", tmp_path / "spans.c", "-o", tmp_path / "spans.o")
+    objects = (tmp_path / "spans.o", tmp_path / "pretok.o")
+    ran(cxx, *STRICT, "-O0", "-c", tmp_path / "pretok.cpp", "-o", objects[1])
+    ran(cxx, "-pthread", *objects, "-o", tmp_path / "spans")
+    assert ran(tmp_path / "spans") == "0-5 5-6 6-12 12-13 "
+
+
+@slow
+def test_zig_compiles_two_files_for_arm_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("ziglang", reason="needs ziglang, of PyPI")
+    zig = (sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-gnu")
+    for file, text in amalgamation().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    ran(*zig, *STRICT, "-O2", "-c", tmp_path / "pretok.cpp", "-o", tmp_path / "pretok.o")
+
+
+@slow
+def test_the_documented_sizes(tmp_path: Path) -> None:
+    tool("cmake")
+    measured = repository_module("cpp", "sizes.py").sizes(tmp_path)
+    text = (ROOT / "docs" / "how-to" / "cpp.md").read_text(encoding="utf-8")
+    for subset, size in measured.items():
+        row = re.search(rf"^\| {re.escape(subset)}\b[^|]*\| ([\d,]+) \|", text, re.MULTILINE)
+        assert row is not None, subset
+        assert abs(int(row[1].replace(",", "")) - size) < 0.1 * size, (subset, size)
+
+
+@slow
+def test_a_build_without_the_reader_of_a_format(tmp_path: Path) -> None:
+    options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_UNICODE=16.0", "-DPRETOK_FORMATS=json")
+    program = built(CPP, tmp_path, *options) / "examples" / "ids"
+    done = subprocess.run(
+        [program, EXAMPLES / "tiny.tiktoken", "cl100k"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "add tiktoken to PRETOK_FORMATS" in done.stderr
+
+
+def test_a_format_that_does_not_exist(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [tool("cmake"), "-S", CPP, "-B", tmp_path, "-DPRETOK_FORMATS=json;model"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "PRETOK_FORMATS has 'model'" in done.stderr
 
 
 @slow
@@ -297,6 +433,16 @@ def test_a_project_that_has_the_sources_in_a_folder(tmp_path: Path) -> None:
 @slow
 def test_a_project_that_finds_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
     check_examples(consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={static_prefix}"))
+
+
+@slow
+def test_a_project_without_cpp_and_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
+    check_ids(c_consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={static_prefix}"))
+
+
+@slow
+def test_a_project_without_cpp_that_has_the_sources_in_a_folder(tmp_path: Path) -> None:
+    check_ids(c_consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}"))
 
 
 @slow
