@@ -87,9 +87,6 @@ public:
 private:
   // Reads the members of the model except vocab and merges.
   void read_options() {
-    const JsonPart type = model_["type"];
-    if (type.text_or("BPE") != "BPE")
-      type.fail_unsupported("pretok reads only BPE models");
     model_.only({"type", "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix",
                  "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
     text_.prefix = affix("continuing_subword_prefix");
@@ -315,6 +312,9 @@ LoadError TokenizerJson::open(std::string_view text) {
   }
   whole.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
               "post_processor", "decoder", "model"});
+  const JsonPart type = whole["model"]["type"];
+  if (type.text_or("BPE") != "BPE")
+    type.fail_unsupported("pretok reads only BPE models");
   whole["model"]["vocab"].members(); // fail for a value that is no object or list
   whole["model"]["merges"].items();
   if (file.error)

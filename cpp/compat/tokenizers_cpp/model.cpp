@@ -1,0 +1,206 @@
+#include "compat/tokenizers_cpp/model.hpp"
+
+#include "capi/load_tokenizer.hpp"
+#include "core/unicode/byte_level.hpp"
+#include "core/unicode/utf8.hpp"
+#include "formats/json_split.hpp"
+#include "formats/read_spec.hpp"
+#include "formats/sentencepiece.hpp"
+
+#include <cstdio>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+// Returns the length of the first character of `text`, which is not empty. If it is not valid,
+// sets `is_valid` to false, and returns the length of the bytes that one U+FFFD replaces: the
+// longest start of a valid character, or one byte.
+std::size_t character_length(std::string_view text, bool &is_valid) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned first = byte(0);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  is_valid = first < 0x80;
+  if (is_valid || first < 0xC2 || first > 0xF4)
+    return 1;
+  // The second byte excludes overlong forms, surrogates, and code points above U+10FFFF.
+  unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  for (std::size_t at = 1; at < length; ++at) {
+    if (at == text.size() || byte(at) < low || byte(at) > high)
+      return at;
+    low = 0x80;
+    high = 0xBF;
+  }
+  is_valid = true;
+  return length;
+}
+
+std::string replace_invalid(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    bool is_valid = true;
+    const std::size_t length = character_length(text, is_valid);
+    result += is_valid ? text.substr(0, length) : std::string_view("\uFFFD");
+    text.remove_prefix(length);
+  }
+  return result;
+}
+
+bool looks_like_json(std::string_view data) {
+  const std::size_t first = data.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && data[first] == '{';
+}
+
+const char *problem_of_format(std::string_view data, Model::Format format) {
+  if (format != Model::Format::SENTENCEPIECE && !looks_like_json(data))
+    return "expected the JSON object of a tokenizer.json";
+  if (format == Model::Format::SENTENCEPIECE && !is_sentencepiece(data))
+    return "expected the bytes of a .model of SentencePiece";
+  return nullptr;
+}
+
+} // namespace
+
+std::unique_ptr<Model> Model::load(std::string_view data, Format format, std::string &error) {
+  if (const char *const problem = problem_of_format(data, format)) {
+    error = problem;
+    return nullptr;
+  }
+  TokenizerSpec spec;
+  LoadError load_error =
+      read_spec(reinterpret_cast<const std::uint8_t *>(data.data()), data.size(), spec);
+  if (!load_error && (!spec.truncation.empty() || !spec.padding.empty()))
+    load_error = unsupported("the tokenizer.json truncates or pads texts; set its members "
+                             "truncation and padding to null");
+  if (load_error) {
+    error = load_error.message;
+    return nullptr;
+  }
+  if (format == Format::WHOLE)
+    spec.stages = {whole_stage()};
+  auto model = std::make_unique<Model>();
+  model->format_ = format;
+  model->list_texts(spec);
+  pretok_load_options options{};
+  options.struct_size = sizeof options;
+  pretok_error c_error;
+  if (load_tokenizer(std::move(spec), options, model->tokenizer_, &c_error) != PRETOK_OK) {
+    error = c_error.message;
+    return nullptr;
+  }
+  model->name_fallback_tokens();
+  return model;
+}
+
+void Model::list_texts(const TokenizerSpec &spec) {
+  const bool is_text = spec.characters || spec.text;
+  const auto *bytes = reinterpret_cast<const char *>(spec.vocabulary.bytes.data());
+  std::vector<std::pair<std::uint32_t, std::string>> tokens;
+  for (std::size_t i = 0; i < spec.vocabulary.ids.size(); ++i) {
+    const std::string_view token(bytes, spec.vocabulary.lengths[i]);
+    bytes += token.size();
+    if (spec.vocabulary.ids[i] < spec.vocabulary.first_step)
+      tokens.emplace_back(spec.vocabulary.ids[i],
+                          is_text ? std::string(token) : byte_characters(token));
+  }
+  for (const AddedToken &token : spec.added)
+    tokens.emplace_back(token.id, token.content);
+  for (auto &[id, text] : tokens) {
+    if (id >= texts_.size())
+      texts_.resize(std::size_t{id} + 1);
+    texts_[id] = text;
+    ids_[std::move(text)] = id;
+  }
+  if (format_ == Format::SENTENCEPIECE) {
+    const std::uint32_t id = spec.characters ? spec.characters->unknown_id
+                             : spec.text     ? spec.text->unknown_id
+                                             : NO_ID;
+    unknown_id_ = id == NO_ID ? -1 : static_cast<std::int32_t>(id);
+  }
+}
+
+// A fallback token such as <0x0A> is one byte in the vocabulary.
+void Model::name_fallback_tokens() {
+  const Decoder &decoder = tokenizer_->core->decoder();
+  for (std::uint32_t id = 0; id < texts_.size(); ++id) {
+    size_ += has(id);
+    const TokenView token = decoder.token(id);
+    if (!has(id) || !decoder.is_fallback(id) || token.size != 1)
+      continue;
+    const auto listed = ids_.find(texts_[id]);
+    if (listed != ids_.end() && listed->second == id)
+      ids_.erase(listed);
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", token.bytes[0]);
+    texts_[id] = name;
+    ids_[name] = id;
+  }
+  // Names that a fallback token has hidden.
+  for (std::uint32_t id = 0; id < texts_.size(); ++id)
+    if (has(id))
+      ids_.emplace(texts_[id], id);
+}
+
+bool Model::encode(std::string_view text, bool adds_special_tokens, std::uint32_t *&ids,
+                   std::size_t &count, std::string &error) const {
+  std::string mended;
+  if (format_ != Format::SENTENCEPIECE && !is_utf8(text)) {
+    mended = replace_invalid(text);
+    text = mended;
+  }
+  pretok_encode_options options{};
+  options.struct_size = sizeof options;
+  options.special =
+      format_ == Format::SENTENCEPIECE ? PRETOK_SPECIAL_TEXT : PRETOK_SPECIAL_ALLOW;
+  options.add_special_tokens = adds_special_tokens;
+  pretok_error c_error;
+  if (pretok_encode_new(tokenizer_.get(), text.data() != nullptr ? text.data() : "",
+                        text.size(), &options, &ids, &count, &c_error) == PRETOK_OK)
+    return true;
+  error = c_error.message;
+  return false;
+}
+
+bool Model::decode(const std::uint32_t *ids, std::size_t count, bool skips_special,
+                   std::string &text, std::string &error) const {
+  text.clear();
+  std::vector<std::uint32_t> known;
+  known.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (has(ids[i]))
+      known.push_back(ids[i]);
+    else if (format_ == Format::SENTENCEPIECE)
+      return true;
+  pretok_error c_error;
+  pretok_decode_stream *stream = nullptr;
+  const char *part = nullptr;
+  std::size_t size = 0;
+  pretok_status status =
+      pretok_decode_stream_new(tokenizer_.get(), skips_special, &stream, &c_error);
+  if (status == PRETOK_OK)
+    status =
+        pretok_decode_stream_feed(stream, known.data(), known.size(), &part, &size, &c_error);
+  if (status == PRETOK_OK) {
+    text.assign(part, size);
+    status = pretok_decode_stream_finish(stream, &part, &size, &c_error);
+  }
+  if (status == PRETOK_OK)
+    text.append(part, size);
+  else
+    error = c_error.message;
+  pretok_decode_stream_free(stream);
+  return status == PRETOK_OK;
+}
+
+const std::string &Model::text_of(std::uint32_t id) const {
+  static const std::string none;
+  return id < texts_.size() && has(id) ? texts_[id] : none;
+}
+
+std::int32_t Model::id_of(const std::string &text) const {
+  const auto listed = ids_.find(text);
+  return listed != ids_.end() ? static_cast<std::int32_t>(listed->second) : unknown_id_;
+}
+
+} // namespace pretok
