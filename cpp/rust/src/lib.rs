@@ -1,0 +1,73 @@
+//! Converts text to the token ids of LLMs and back, without a regex engine.
+//!
+//! A [`Tokenizer`] reads rank files of tiktoken, tokenizer.json, `.model` files of SentencePiece,
+//! the metadata of GGUF files, and `.pretok` files. Its ids are those of tiktoken, tokenizers,
+//! sentencepiece and llama.cpp. The crate compiles the C++ library of pretok, and has no
+//! dependencies.
+//!
+//! ```
+//! use pretok::{EncodeOptions, Special, Tokenizer};
+//!
+//! # fn main() -> Result<(), pretok::Error> {
+//! let tokenizer = Tokenizer::from_bytes(pretok::EXAMPLE)?; // or from_file("tokenizer.json")
+//! let ids = tokenizer.encode("hello hello")?;
+//! assert_eq!(ids, [9, 5, 9]);
+//! assert_eq!(tokenizer.decode(&ids)?, "hello hello");
+//!
+//! // By default, a special token in a text is an error, so no text can inject one.
+//! let error = tokenizer.encode("hello <s>").unwrap_err();
+//! assert_eq!((error.kind(), error.position()), (pretok::ErrorKind::SpecialToken, 6));
+//! let options = EncodeOptions { special: Special::Allow, ..EncodeOptions::default() };
+//! assert_eq!(tokenizer.encode_with("<s>hello", &options)?, [0, 9]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Text is anything that is `AsRef<[u8]>`: `str`, `String`, or bytes of UTF-8. Offsets are in
+//! bytes.
+#![deny(missing_docs)]
+#![warn(unsafe_op_in_unsafe_fn)]
+
+mod error;
+mod ffi;
+mod options;
+mod streams;
+mod tokenizer;
+
+pub use error::{Error, ErrorKind};
+pub use options::{EncodeOptions, LoadOptions, Special};
+pub use streams::{DecodeStream, EncodeStream};
+pub use tokenizer::Tokenizer;
+
+/// A tokenizer.json with ten tokens, for examples and tests.
+///
+/// ```
+/// let tokenizer = pretok::Tokenizer::from_bytes(pretok::EXAMPLE)?;
+/// assert_eq!(tokenizer.vocab_size(), 10);
+/// # Ok::<(), pretok::Error>(())
+/// ```
+pub const EXAMPLE: &[u8] = include_bytes!("example.json");
+
+/// Returns the version of the C++ library, such as "0.1.0".
+///
+/// ```
+/// assert!(pretok::version().starts_with("0.1."));
+/// ```
+pub fn version() -> &'static str {
+    // SAFETY: the function returns a NUL-terminated ASCII text that is never freed.
+    unsafe { std::ffi::CStr::from_ptr(ffi::pretok_version()) }.to_str().unwrap_or("")
+}
+
+/// Returns the names of the built-in presets, which say how a model splits text.
+///
+/// ```
+/// assert!(pretok::presets().any(|name| name == "o200k"));
+/// ```
+pub fn presets() -> impl Iterator<Item = &'static str> {
+    // SAFETY: these functions have no preconditions.
+    let count = unsafe { ffi::pretok_preset_count() };
+    (0..count).filter_map(|index| {
+        // SAFETY: `index` is in range, so the result is a NUL-terminated text, never freed.
+        unsafe { std::ffi::CStr::from_ptr(ffi::pretok_preset_name(index)) }.to_str().ok()
+    })
+}

@@ -1,0 +1,157 @@
+//! Ids against recorded ones, streams against whole texts, and threads.
+
+use pretok::{EncodeOptions, ErrorKind, LoadOptions, Special, Tokenizer};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Returns a rank file of the 256 bytes and some merges.
+fn rank_file() -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
+    tokens.extend(["he", "ll", "hell", "hello", " w", "é"].map(|text| text.as_bytes().to_vec()));
+    let mut file = String::new();
+    for (rank, token) in tokens.iter().enumerate() {
+        for group in token.chunks(3) {
+            let mut bits = 0;
+            for at in 0..3 {
+                bits = bits << 8 | u32::from(*group.get(at).unwrap_or(&0));
+            }
+            for at in 0..4 {
+                let digit = DIGITS[(bits >> (18 - 6 * at)) as usize & 63];
+                file.push(if at > group.len() { '=' } else { char::from(digit) });
+            }
+        }
+        writeln!(file, " {rank}").unwrap();
+    }
+    file
+}
+
+fn small() -> Tokenizer {
+    let options = LoadOptions {
+        preset: Some("cl100k"),
+        special_tokens: &[("<|end|>", 300)],
+        ..LoadOptions::default()
+    };
+    Tokenizer::from_bytes_with(rank_file(), &options).unwrap()
+}
+
+#[test]
+fn a_vocabulary_in_memory() {
+    let tokenizer = small();
+    assert_eq!(tokenizer.preset(), "cl100k");
+    assert_eq!(tokenizer.vocab_size(), 301);
+    assert_eq!(tokenizer.encode("hello hell\u{e9}").unwrap(), [259, 32, 258, 261]);
+    assert_eq!(tokenizer.encode([0xFF, b'h', b'e']).unwrap(), [255, 256]);
+    assert_eq!(tokenizer.decode(&[255, 256, 0xC3]).unwrap(), "\u{FFFD}he\u{FFFD}");
+    assert_eq!(tokenizer.decode_bytes(&[255, 256], false).unwrap(), b"\xFFhe");
+    assert_eq!(tokenizer.encode("").unwrap(), []);
+    assert_eq!(tokenizer.encode("\0").unwrap(), [0]);
+}
+
+#[test]
+fn long_texts() {
+    let tokenizer = small();
+    let text = "hello w\u{e9} ".repeat(5000);
+    let ids = tokenizer.encode(&text).unwrap();
+    assert_eq!(ids.len(), 20_000);
+    assert_eq!(tokenizer.count(&text).unwrap(), ids.len());
+    assert_eq!(tokenizer.decode(&ids).unwrap(), text);
+}
+
+#[test]
+fn special_tokens() {
+    let tokenizer = small();
+    let text = "he<|end|>";
+    let with = |special| {
+        let options = EncodeOptions { special, ..EncodeOptions::default() };
+        tokenizer.encode_with(text, &options)
+    };
+    let error = with(Special::Raise).unwrap_err();
+    assert_eq!((error.kind(), error.position()), (ErrorKind::SpecialToken, 2));
+    assert_eq!(with(Special::Allow).unwrap(), [256, 300]);
+    assert_eq!(with(Special::Only(&["<|end|>"])).unwrap(), [256, 300]);
+    for special in [Special::Text, Special::Plain, Special::Only(&[])] {
+        assert_eq!(with(special).unwrap().len(), 8);
+    }
+    assert_eq!(with(Special::Only(&["he"])).unwrap_err().kind(), ErrorKind::UnknownName);
+    assert_eq!(tokenizer.decode_bytes(&[256, 300], true).unwrap(), b"he");
+}
+
+#[test]
+fn streams_equal_whole_texts() {
+    let tokenizer = small();
+    let text = "hello h\u{e9}llo <|end|> w hello".repeat(20);
+    let options = EncodeOptions { special: Special::Only(&["<|end|>"]), ..Default::default() };
+    let ids = tokenizer.encode_with(&text, &options).unwrap();
+    for size in [1, 3, 7, 1000] {
+        let mut stream = tokenizer.encode_stream(&options).unwrap();
+        let mut streamed = Vec::new();
+        for chunk in text.as_bytes().chunks(size) {
+            streamed.extend(stream.feed(chunk).unwrap());
+        }
+        streamed.extend(stream.finish().unwrap());
+        assert_eq!(streamed, ids);
+
+        let mut stream = tokenizer.decode_stream(false).unwrap();
+        let mut decoded = String::new();
+        for chunk in ids.chunks(size) {
+            decoded += stream.feed(chunk).unwrap();
+        }
+        decoded += &stream.finish().unwrap();
+        assert_eq!(decoded, text);
+    }
+}
+
+#[test]
+fn threads_share_a_tokenizer() {
+    fn check<T: Send + Sync>(_: &T) {}
+    let tokenizer = small();
+    check(&tokenizer);
+    let texts: Vec<String> = (0..500).map(|n| "hello w\u{e9} ".repeat(n % 40)).collect();
+    let expected: Vec<_> = texts.iter().map(|text| tokenizer.encode(text).unwrap()).collect();
+    for threads in [0, 1, 4] {
+        let options = EncodeOptions::default();
+        assert_eq!(tokenizer.encode_batch(&texts, &options, threads).unwrap(), expected);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for (text, ids) in texts.iter().zip(&expected) {
+                    assert_eq!(&tokenizer.encode(text).unwrap(), ids);
+                }
+            });
+        }
+    });
+    let none: [&str; 0] = [];
+    assert!(tokenizer.encode_batch(&none, &EncodeOptions::default(), 0).unwrap().is_empty());
+}
+
+#[test]
+fn errors() {
+    let kind = |data: &[u8]| Tokenizer::from_bytes(data).unwrap_err().kind();
+    assert_eq!(kind(b""), ErrorKind::Malformed);
+    assert_eq!(kind(b"\x1f\x8b"), ErrorKind::Unsupported);
+    let error = Tokenizer::from_file("a\0b").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    let options = LoadOptions { preset: Some("no such preset"), ..LoadOptions::default() };
+    let error = Tokenizer::from_bytes_with(rank_file(), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownName);
+    assert!(error.message().contains("no such preset"), "{error}");
+    let _: Box<dyn std::error::Error + Send + Sync> = error.into();
+}
+
+/// In the repository, the ids of the example of C.
+#[test]
+fn recorded_ids() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    if !examples.exists() {
+        eprintln!("skipped: {} is only in the repository", examples.display());
+        return;
+    }
+    let options = LoadOptions { preset: Some("cl100k"), ..LoadOptions::default() };
+    let tokenizer = Tokenizer::from_file_with(examples.join("tiny.tiktoken"), &options).unwrap();
+    let text = std::fs::read_to_string(examples.join("hello.txt")).unwrap();
+    let recorded = std::fs::read_to_string(examples.join("hello.ids")).unwrap();
+    let recorded: Vec<u32> = recorded.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(tokenizer.encode(text).unwrap(), recorded);
+}
