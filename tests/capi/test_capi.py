@@ -259,6 +259,20 @@ def test_files_and_options(c_library: CLibrary, tmp_path: Path) -> None:
         CTokenizer(c_library, path, "clip")
 
 
+def test_a_preset_for_files_that_name_none(c_library: CLibrary, tmp_path: Path) -> None:
+    path = tmp_path / "old.gguf"
+    path.write_bytes(gguf(metadata(pre=...)))
+    with pytest.raises(CError, match=r"there is no tokenizer\.ggml\.pre"):
+        CTokenizer(c_library, path)
+    ours = CTokenizer(c_library, path, default_preset="default")
+    assert c_library.preset_of(ours.handle) == b"default"
+    with pytest.raises(CError, match="unknown name"):
+        CTokenizer(c_library, path, default_preset="no-such")
+    path.write_bytes(gguf(metadata()))
+    ours = CTokenizer(c_library, path, default_preset="no-such")
+    assert c_library.preset_of(ours.handle) == b"gpt2"
+
+
 def test_the_weights_of_a_gguf_file_are_not_read(c_library: CLibrary, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf(metadata(add_bos_token=True, bos_token_id=264)))

@@ -31,7 +31,8 @@ WITHOUT_PRE = {"aquila", "gpt-neox"}
 """The vocabularies without tokenizer.ggml.pre, which llama.cpp splits like preset "default"."""
 WITHOUT_VECTORS = {*WITHOUT_PRE, "baichuan"}
 SEPARATOR = "\n__ggml_vocab_test__\n"
-REMOVED = {"phi-3": "</s>", "qwen2": "</s>", "qwen35": "</s>", "deepseek-llm": "\u3000",
+REMOVED = {"phi-3": r"</s>|[^\S\x00-\x7f]", "gemma-4": r"<\|tool_response>",
+           "qwen2": "</s>", "qwen35": "</s>", "deepseek-llm": "\u3000",
            "deepseek-coder": "<｜fim▁[a-z]+｜>"}  # fmt: skip
 """Parts of random texts that llama.cpp treats in another way; test_documented_differences has them.
 """
@@ -189,6 +190,14 @@ def test_splits(name: str, tmp_path: Path, native: BackendName) -> None:
         ("qwen2", "</s>", True, [128247], [522, 82, 29]),
         ("qwen35", "</s>", True, [128247], [522, 82, 29]),
         ("phi-3", "</s>", False, [1533, 29879, 29958], [2]),
+        ("phi-3", "<|end|>\xa0", True, [32007, 20246], [32007]),
+        (
+            "gemma-4",
+            "<|tool_response>",
+            False,
+            [236820, 236909, 13205, 236779, 6275, 236813],
+            [50],
+        ),
         (
             "deepseek-coder",
             "<｜fim▁hole｜>",
