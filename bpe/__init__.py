@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
-    from bpe.decoders.decode import DecodeStream as DecodeStream
     from bpe.decoders.decode import Unknown as Unknown
     from bpe.decoders.piece_decoder import Decoding as Decoding
+    from bpe.decoders.text_stream import DecodeStream as DecodeStream
     from bpe.encoding.added_tokens import AddedToken as AddedToken
     from bpe.encoding.padded import PaddedIds as PaddedIds
     from bpe.encoding.padded import Side as Side
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bpe.token_facts import TokenFacts as TokenFacts
     from bpe.token_facts import TokenType as TokenType
     from bpe.tokenizer import Tokenizer as Tokenizer
+    from bpe.tokenizer_facts import ModelKind as ModelKind
+    from bpe.tokenizer_facts import VocabularyBuffer as VocabularyBuffer
     from bpe.training.corpus import TrainingSource as TrainingSource
     from bpe.training.train import Alphabet as Alphabet
     from bpe.training.train import TrainingEngine as TrainingEngine
@@ -59,9 +61,10 @@ if TYPE_CHECKING:
 # one of these names, because importing the submodule would hide the name.
 _NAMES = {
     "bpe.encoding.added_tokens": "AddedToken",
-    "bpe.decoders.decode": "DecodeStream Unknown",
+    "bpe.decoders.decode": "Unknown",
     "bpe.encoding.padded": "PaddedIds Side",
     "bpe.decoders.piece_decoder": "Decoding",
+    "bpe.decoders.text_stream": "DecodeStream",
     "bpe.errors": "BpeError CorpusError MissingPresetError PublishedMismatchError "
     "SpecialTokenError TextFileError UnknownTokenError UnknownVocabularyError UnsupportedError "
     "VocabularyError VocabularyWarning",
@@ -70,6 +73,7 @@ _NAMES = {
     "bpe.loading": "load",
     "bpe.token_facts": "TokenFacts TokenType",
     "bpe.tokenizer": "Tokenizer",
+    "bpe.tokenizer_facts": "ModelKind VocabularyBuffer",
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.train": "Alphabet TrainingEngine train",
     "bpe.training.trainer": "TieBreak",

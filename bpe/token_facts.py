@@ -85,9 +85,9 @@ class TokenFacts:
     end have no type or score in the file.
     """
 
-    types: Types = field(default_factory=_no_types)
+    types: NDArray[np.uint8] = field(default_factory=_no_types)
     """The TokenType of each id."""
-    scores: Scores = field(default_factory=_no_scores)
+    scores: NDArray[np.float32] = field(default_factory=_no_scores)
     """The score of each id in a model of SentencePiece."""
     roles: Mapping[str, int] = field(default_factory=dict)
     """The ids of tokens by role (ROLES); a role without a token is absent."""

@@ -10,8 +10,10 @@ import numpy as np
 
 from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
-from bpe.decoders.decode import DecodeStream, KnownIdsStream, Unknown
+from bpe.decoders.decode import Unknown
 from bpe.decoders.piece_decoder import Decoding, make_decoder
+from bpe.decoders.stop_strings import as_stop_strings
+from bpe.decoders.text_stream import DecodeStream
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     as_bytes,
@@ -377,12 +379,31 @@ class Tokenizer(TokenizerBatches):
 
     @fast_call(DECODE)
     def decode_stream(
-        self, *, errors: str = "replace", skip_special: bool = False, unknown: Unknown = "raise"
+        self,
+        *,
+        errors: str = "replace",
+        skip_special: bool = False,
+        unknown: Unknown = "raise",
+        continuation: bool = False,
+        clean_up: bool = False,
+        stop: str | Iterable[str] = (),
     ) -> DecodeStream:
-        """Return a new DecodeStream, which decodes ids as they come. Otherwise like `decode`."""
+        """Return a new DecodeStream, which decodes ids as they come. Otherwise like `decode`.
+
+        `continuation` says that the ids continue an earlier text, such as a prompt: the first space
+        stays. `clean_up` removes spaces before punctuation, as transformers does if
+        clean_up_tokenization_spaces is true. Any string of `stop` ends the text before the string,
+        which may span tokens; the stream holds back text that may begin one.
+        """
         self._known((), unknown)  # raises the error for another value
-        stream = self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
-        return stream if unknown == "raise" else KnownIdsStream(stream, self._known_ids)
+        decoder, decode_bytes = self._ids_to_text, self._decode_bytes
+        options = bool(skip_special), bool(continuation)
+        return DecodeStream(
+            lambda: decoder.stream(decode_bytes, errors, *options),
+            bool(clean_up),
+            as_stop_strings(stop),
+            None if unknown == "raise" else self._known_ids,
+        )
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError if there is none."""

@@ -10,11 +10,11 @@ from bpe.encoding.foreign_arguments import ENCODE
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.trim import TokenSpaces
 from bpe.once import once
-from bpe.tokenizer_parts import TokenizerParts
+from bpe.tokenizer_facts import TokenizerFacts
 from bpe.types import Errors, Spans, Special, Text, Token
 
 
-class TokenizerSpans(TokenizerParts):
+class TokenizerSpans(TokenizerFacts):
     """Encodes text with the span of each token; Tokenizer explains the arguments."""
 
     __slots__ = ()

@@ -246,6 +246,14 @@ class Tokenizer:
         only_ascii: bool,
     ) -> _Calls: ...
     def decode_calls(self, slow_calls: _Calls) -> _Calls: ...
+    def rendered(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]] | None:
+        """Return the rendered bytes of all tokens, their offsets by id, and the sorted ids.
+
+        Returns None if Python decodes ids. The first two arrays view memory of the tokenizer.
+        """
+
     def span_call(
         self,
         added: AddedTokens,

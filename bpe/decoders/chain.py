@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-from bpe.decoders.decode import DecodeStream, list_ids, no_bytes, one_or_several
+from bpe.decoders.decode import IdStream, list_ids, no_bytes, one_or_several
 from bpe.decoders.flows import Flow
 from bpe.decoders.steps import ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
 from bpe.decoders.text_decoder import TextDecoder
@@ -58,10 +58,13 @@ class DecoderChain:
         ByteLevel and Fuse join all tokens into one, so all flows after them take the parts of one
         token.
         """
-        first = len(self.by_token)
+        return self.all_flows(errors)[len(self.by_token) :]
+
+    def all_flows(self, errors: str) -> list[Flow]:
+        """Return new flows of all steps."""
         flows = []
         in_parts = False
-        for step in self.steps[first:]:
+        for step in self.steps:
             flows.append(step.flow(errors, in_parts))
             in_parts = in_parts or isinstance(step, (ByteLevel, Fuse))
         return flows
@@ -84,8 +87,8 @@ class ChainDecoder(TextDecoder):
         self._cache: dict[int, str] = {}
         self._caches = chain.is_growth_small
 
-    def _stream(self, errors: str, skip_special: bool) -> DecodeStream:
-        return ChainDecodeStream(self, errors, skip_special)
+    def _stream(self, errors: str, skip_special: bool, continuation: bool) -> IdStream:
+        return ChainDecodeStream(self, errors, skip_special, continuation)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
@@ -119,29 +122,31 @@ class ChainDecoder(TextDecoder):
         return text
 
 
-class ChainDecodeStream(DecodeStream):
+class ChainDecodeStream(IdStream):
     """Decodes ids as they come, and holds back only text that later ids may change."""
 
-    def __init__(self, decoder: ChainDecoder, errors: str, skip_special: bool) -> None:
+    def __init__(
+        self, decoder: ChainDecoder, errors: str, skip_special: bool, continuation: bool
+    ) -> None:
         super().__init__(no_bytes, errors)
         self._chain = decoder
         self._skip_special = skip_special
         self._flows = decoder.chain.flows(errors)
+        for flow in self._flows if continuation else ():
+            flow.skip_start()
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
         Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
-        Raises ValueError after `finish`.
         """
-        self._check_open()
         tokens = self._chain.tokens(one_or_several(ids), self._skip_special)
         for flow in self._flows:
             tokens = [part for token in tokens for part in flow.feed(token)]
         return "".join(tokens)
 
     def finish(self) -> str:
-        """Return the text that is held back, and close the stream."""
+        """Return the text that is held back."""
         super().finish()
         tokens: list[str] = []
         for flow in self._flows:

@@ -1,4 +1,4 @@
-"""Define Decoder, which decodes all ids at once, and DecodeStream, for ids that come in parts."""
+"""Define Decoder, which decodes all ids at once, and IdStream, for ids that come in parts."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ class Decoder:
         slow_calls: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
         return self._backend.decode_calls(slow_calls)
 
-    def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
-        """Return a new stream, which decodes with `decode_bytes`."""
-        return DecodeStream(lambda ids: decode_bytes(ids, skip_special), errors)
+    def stream(
+        self, decode_bytes: DecodeBytes, errors: str, skip_special: bool, continuation: bool
+    ) -> IdStream:
+        """Return a new stream, which decodes with `decode_bytes`; ignores `continuation`."""
+        return IdStream(lambda ids: decode_bytes(ids, skip_special), errors)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
@@ -122,13 +124,13 @@ def decode_batch(
     return texts
 
 
-class DecodeStream:
+class IdStream:
     r"""Decodes ids as they come, and holds back only an incomplete UTF-8 sequence.
 
     The results of `feed` and `finish`, joined, equal the text of all ids decoded at once. A stream
-    is not safe to share between threads. Get one with `Tokenizer.decode_stream`.
+    is not safe to share between threads.
 
-    >>> stream = DecodeStream(lambda ids: bytes(ids), "replace")
+    >>> stream = IdStream(lambda ids: bytes(ids), "replace")
     >>> stream.feed([0x68, 0xC3]), stream.feed(0xA9), stream.feed(0xE4), stream.finish()
     ('h', 'é', '', '\ufffd')
     """
@@ -136,45 +138,20 @@ class DecodeStream:
     def __init__(self, decode_bytes: Callable[[Iterable[int]], bytes], errors: str) -> None:
         self._decode_bytes = decode_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        self._is_finished = False
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Add `ids`, one id or several, and return the text whose UTF-8 is now complete.
 
         Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
-        Raises ValueError after `finish`.
         """
-        self._check_open()
         data = self._decode_bytes(one_or_several(ids))
         return self._decoder.decode(data)
 
     def finish(self) -> str:
-        """Return the text of an incomplete sequence at the end, and close the stream."""
-        self._check_open()
-        self._is_finished = True
+        """Return the text of an incomplete sequence at the end."""
         return self._decoder.decode(b"", final=True)
-
-    def _check_open(self) -> None:
-        if self._is_finished:
-            raise ValueError("the stream is finished; get another with decode_stream()")
-
-
-class KnownIdsStream(DecodeStream):
-    """Decodes with `stream`, and omits ids that are not in `known`."""
-
-    def __init__(self, stream: DecodeStream, known: Collection[int]) -> None:
-        self._stream = stream
-        self._known = known
-
-    def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
-        """Add `ids`, and return the text that is now complete, as the stream does."""
-        return self._stream.feed(keep_known(one_or_several(ids), self._known, "skip"))
-
-    def finish(self) -> str:
-        """Return the text that is held back, and close the stream."""
-        return self._stream.finish()
 
 
 def no_bytes(ids: Iterable[int]) -> bytes:
-    """The `decode_bytes` of a subclass of DecodeStream whose `feed` never calls it."""
+    """The `decode_bytes` of a subclass of IdStream whose `feed` never calls it."""
     raise AssertionError("expected `feed` of a subclass to decode the ids")

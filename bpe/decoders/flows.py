@@ -8,8 +8,8 @@ one token. A stream cannot wait for this whole token, so each flow after `Fuse` 
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
 
 from bpe.encoding.utf8 import ESCAPE
 from pretok.byte_characters import BYTE_CHARACTERS
@@ -17,21 +17,38 @@ from pretok.byte_characters import BYTE_CHARACTERS
 _BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}
 
 
-class Flow(Protocol):
+class Flow(ABC):
     """The state of one decoder while it decodes one stream of tokens."""
 
-    def feed(self, token: str, /) -> list[str]:
+    @abstractmethod
+    def feed(self, token: str) -> list[str]:
         """Return the tokens that `token` completes."""
 
+    @abstractmethod
     def finish(self) -> list[str]:
         """Return the last tokens."""
 
+    @abstractmethod
+    def middle(self, token: str) -> str:
+        """Return what a token between other tokens becomes."""
 
-class Each:
+    def whole(self, token: str) -> str:
+        """Return what a token without other tokens becomes."""
+        return self.middle(token)
+
+    def skip_start(self) -> None:  # noqa: B027
+        """Change a new flow as if other tokens had come before: later ones keep their space."""
+
+
+class Each(Flow):
     """Changes each token independently of the other tokens."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
         self._change = change
+
+    def middle(self, token: str) -> str:
+        """Return the changed token."""
+        return self._change(token)
 
     def feed(self, token: str) -> list[str]:
         """Return the changed token."""
@@ -42,12 +59,16 @@ class Each:
         return []
 
 
-class Distinct:
+class Distinct(Flow):
     """Drops each token that equals the previous token, changes all others, drops empty results."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
         self._change = change
         self._previous: str | None = None
+
+    def middle(self, token: str) -> str:
+        """Return the changed token."""
+        return self._change(token)
 
     def feed(self, token: str) -> list[str]:
         """Return the changed token, or nothing."""
@@ -61,12 +82,24 @@ class Distinct:
         return []
 
 
-class FirstAndRest:
+class FirstAndRest(Flow):
     """Changes the first token in one way, and all other tokens in another."""
 
     def __init__(self, first: Callable[[str], str], rest: Callable[[str], str]) -> None:
         self._change = first
         self._rest = rest
+
+    def middle(self, token: str) -> str:
+        """Return the token, changed as one that is not the first."""
+        return self._rest(token)
+
+    def whole(self, token: str) -> str:
+        """Return the token, changed as the first one."""
+        return self._change(token)
+
+    def skip_start(self) -> None:
+        """Change no token as the first one."""
+        self._change = self._rest
 
     def feed(self, token: str) -> list[str]:
         """Return the changed token."""
@@ -79,13 +112,21 @@ class FirstAndRest:
         return []
 
 
-class LastAndRest:
+class LastAndRest(Flow):
     """Changes the last token in one way, and all other tokens in another."""
 
     def __init__(self, last: Callable[[str], str], rest: Callable[[str], str]) -> None:
         self._last = last
         self._rest = rest
         self._pending: list[str] = []
+
+    def middle(self, token: str) -> str:
+        """Return the token, changed as one that is not the last."""
+        return self._rest(token)
+
+    def whole(self, token: str) -> str:
+        """Return the token, changed as the last one."""
+        return self._last(token)
 
     def feed(self, token: str) -> list[str]:
         """Return the previous token, changed. Keep `token`, because it may be the last."""
@@ -98,12 +139,16 @@ class LastAndRest:
         return [self._last(pending) for pending in self._pending]
 
 
-class Held:
+class Held(Flow):
     """Joins the parts of one token, and passes the token to another flow at the end."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._parts: list[str] = []
+
+    def middle(self, token: str) -> str:
+        """Return what the other flow makes of the token alone."""
+        return self._flow.whole(token)
 
     def feed(self, token: str) -> list[str]:
         """Keep the part."""
@@ -115,7 +160,7 @@ class Held:
         return self._flow.feed("".join(self._parts)) + self._flow.finish()
 
 
-class StripParts:
+class StripParts(Flow):
     """Strips the ends of one token that comes in parts, as bpe.decoders.steps.Strip does."""
 
     def __init__(self, char: str, start: int, stop: int) -> None:
@@ -123,6 +168,14 @@ class StripParts:
         self._start = start
         self._stop = stop
         self._held = ""
+
+    def middle(self, token: str) -> str:
+        """Return the token, which is not at an end of the text."""
+        return token
+
+    def skip_start(self) -> None:
+        """Strip nothing at the start."""
+        self._start = 0
 
     def feed(self, token: str) -> list[str]:
         """Return the text that is kept; hold back the end that is stripped if no text follows."""
@@ -154,11 +207,15 @@ def bytes_of_characters(token: str) -> bytes:
         return token.encode("utf-8", ESCAPE)
 
 
-class BytesOfCharacters:
+class BytesOfCharacters(Flow):
     """Decodes the bytes of tokens (`bytes_of_characters`) as UTF-8."""
 
     def __init__(self, errors: str) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+
+    def middle(self, token: str) -> str:
+        """Return the bytes of the token, with escapes for invalid UTF-8."""
+        return bytes_of_characters(token).decode("utf-8", ESCAPE)
 
     def feed(self, token: str) -> list[str]:
         """Return the characters that are complete after `token`; keep the bytes of the next one."""
@@ -169,7 +226,7 @@ class BytesOfCharacters:
         return [self._decoder.decode(b"", final=True)]
 
 
-class FallbackBytes:
+class FallbackBytes(Flow):
     """Decodes each run of adjacent tokens such as <0x0A> as UTF-8.
 
     If a run is invalid and `errors` is "replace", each byte of the run becomes U+FFFD.
@@ -178,6 +235,11 @@ class FallbackBytes:
     def __init__(self, errors: str) -> None:
         self._errors = errors
         self._run = bytearray()
+
+    def middle(self, token: str) -> str:
+        """Return the byte of a fallback token, with an escape for invalid UTF-8."""
+        byte = fallback_byte(token)
+        return token if byte is None else bytes([byte]).decode("utf-8", ESCAPE)
 
     def feed(self, token: str) -> list[str]:
         """Keep the byte of a fallback token.

@@ -12,7 +12,7 @@ from bpe.characters.marks import BYTE_NAMES, SPACE_MARK
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
-from bpe.decoders.decode import Decoder, DecodeStream, list_ids, no_bytes, one_or_several
+from bpe.decoders.decode import Decoder, IdStream, list_ids, no_bytes, one_or_several
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.decoders.text_decoder import TextDecoder
 from bpe.encoding.added_tokens import AddedToken
@@ -155,8 +155,8 @@ class PieceDecoder(TextDecoder):
     def _tokens(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added)
 
-    def _stream(self, errors: str, skip_special: bool) -> PieceDecodeStream:
-        return PieceDecodeStream(self, errors, skip_special)
+    def _stream(self, errors: str, skip_special: bool, continuation: bool) -> PieceDecodeStream:
+        return PieceDecodeStream(self, errors, skip_special, continuation)
 
     def checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
         """Return `ids` as a list, without special tokens if `skip_special`.
@@ -174,22 +174,23 @@ class PieceDecoder(TextDecoder):
         raise unknown_id(sequence, self._tokens)
 
 
-class PieceDecodeStream(DecodeStream):
+class PieceDecodeStream(IdStream):
     """Decodes ids as they come, and holds back only incomplete characters of fallback tokens."""
 
-    def __init__(self, decoder: PieceDecoder, errors: str, skip_special: bool) -> None:
+    def __init__(
+        self, decoder: PieceDecoder, errors: str, skip_special: bool, continuation: bool
+    ) -> None:
         super().__init__(no_bytes, REPLACE_EACH if errors == "replace" else errors)
         self._pieces = decoder
         self._skip_special = skip_special
-        self._at_start = decoder.decoding.strips_space  # a space that comes next is dropped
+        # Whether a space that comes next is dropped.
+        self._at_start = decoder.decoding.strips_space and not continuation
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
         Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
-        Raises ValueError after `finish`.
         """
-        self._check_open()
         parts: list[str] = []
         for id in self._pieces.checked(one_or_several(ids), self._skip_special):
             byte = self._pieces.fallback.get(id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from bpe.decoders.decode import Decode, DecodeBytes, DecodeStream, list_ids
+from bpe.decoders.decode import Decode, DecodeBytes, IdStream, list_ids
 from bpe.encoding.backend import Backend
 from bpe.encoding.utf8 import ESCAPE
 
@@ -22,16 +22,18 @@ class TextDecoder:
         slow_calls: tuple[Decode, DecodeBytes] = self.decode, partial(_bytes_of, self.decode)
         return self._backend.decode_calls(slow_calls)
 
-    def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
+    def stream(
+        self, decode_bytes: DecodeBytes, errors: str, skip_special: bool, continuation: bool
+    ) -> IdStream:
         """Return a new stream. With the error handler ESCAPE, it keeps invalid bytes."""
-        return self._stream(errors, skip_special)
+        return self._stream(errors, skip_special, continuation)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
-        stream = self._stream(errors, skip_special)
+        stream = self._stream(errors, skip_special, False)
         return stream.feed(list_ids(ids)) + stream.finish()
 
-    def _stream(self, errors: str, skip_special: bool) -> DecodeStream:
+    def _stream(self, errors: str, skip_special: bool, continuation: bool) -> IdStream:
         raise NotImplementedError
 
 

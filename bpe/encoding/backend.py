@@ -146,6 +146,13 @@ class Backend(Protocol):
         """
         ...
 
+    def rendered(self) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]] | None:
+        """Return the rendered bytes of all tokens, their offsets by id, and the sorted ids.
+
+        Returns None if the backend does not decode.
+        """
+        ...
+
     @property
     def cache_bytes(self) -> int:
         """The number of bytes that the caches hold."""

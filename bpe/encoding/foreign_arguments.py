@@ -65,7 +65,7 @@ DECODE = {
     "ignore_special_tokens": _SKIP,
     "remove_special": _SKIP,
     **dict.fromkeys(("token_ids", "tokens", "batch", "sequences", "input"), _FIRST),
-    "clean_up_tokenization_spaces": "decode never changes spaces",
+    "clean_up_tokenization_spaces": "decode never changes spaces; decode_stream has clean_up=",
     "spaces_between_special_tokens": "decode never adds spaces",
     "num_threads": "decode_batch uses one thread",
 }

@@ -73,6 +73,9 @@ class OneByOne(ABC):
         """Return `slow_calls`: this backend has no faster calls."""
         return slow_calls
 
+    rendered = staticmethod(lambda: None)
+    """Returns None: this backend does not decode."""
+
     @staticmethod
     def decode_calls(slow_calls: Calls) -> Calls:
         """Return `slow_calls`: this backend has no faster calls."""

@@ -284,6 +284,27 @@ const NativeTokenizer &NativeTokenizer::of(const py::object &self) {
   return py::cast<const NativeTokenizer &>(self);
 }
 
+py::object NativeTokenizer::rendered(const py::object &self) {
+  const auto &native = self.cast<const NativeTokenizer &>();
+  if (!native.decodes_)
+    return py::none();
+  const Decoder &decoder = native.decoder_.get();
+  std::vector<std::uint32_t> sorted;
+  TokenTexts::View texts{};
+  unlocked(MIN_SIZE_TO_RELEASE, [&] {
+    texts = decoder.rendered().view();
+    sorted = sorted_by_rendered(decoder, texts.size);
+  });
+  const auto view = [&](auto *data, std::size_t size) {
+    py::array array(py::dtype::of<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>(),
+                    {static_cast<py::ssize_t>(size)}, {}, data, self);
+    array.attr("flags").attr("writeable") = false;
+    return array;
+  };
+  return py::make_tuple(view(texts.bytes, texts.starts[texts.size]),
+                        view(texts.starts, texts.size + 1), as_array(std::move(sorted)));
+}
+
 EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
                                       const AddedTokenPhases &added, unsigned threads,
                                       bool continuation) const {
@@ -347,6 +368,7 @@ void bind_tokenizer(py::module_ &module) {
       .def("span_call", &Native::span_call, py::arg("added"), py::arg("only_ascii"),
            py::arg("spaces").none(true))
       .def("decode_calls", &Native::decode_calls, py::arg("slow_calls"))
+      .def("rendered", &Native::rendered)
       .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))
       .def_property_readonly("normalizer", on_self(&Native::normalizer))
       .def_property_readonly("missing_bytes", on_self(&Native::missing_bytes))

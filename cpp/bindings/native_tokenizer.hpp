@@ -80,6 +80,9 @@ public:
   static py::object
   span_call(const py::object &self, const AddedTokenPhases &added, bool only_ascii,
             const std::optional<std::tuple<std::string, std::string, bool>> &spaces);
+  // Returns the rendered bytes of all tokens, their offsets by id, and the order of the tokens
+  // (sorted_by_rendered). Returns None if Python decodes ids. The arrays view memory of `self`.
+  static py::object rendered(const py::object &self);
   // Returns the functions that Tokenizer calls to decode; `slow_calls`, if Python decodes ids.
   // make_decode_calls (bindings/decode_calls.hpp) describes the parameters.
   static py::tuple decode_calls(const py::object &self, const py::tuple &slow_calls);

@@ -32,4 +32,16 @@ pretok_status read_options(const Options *caller_options, Options &own,
   return PRETOK_OK;
 }
 
+// Copies `own` to a struct of the caller, which may be compiled with an older header that has
+// fewer members. A member that a newer header has stays as it is.
+template <typename Struct>
+pretok_status write_result(const Struct &own, Struct &result, pretok_error *error) noexcept {
+  if (own.struct_size < sizeof own.struct_size)
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "struct_size is %zu; set it to the size of the struct", own.struct_size);
+  std::memcpy(static_cast<void *>(&result), &own,
+              own.struct_size < sizeof own ? own.struct_size : sizeof own);
+  return PRETOK_OK;
+}
+
 } // namespace pretok

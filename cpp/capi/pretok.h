@@ -187,8 +187,8 @@ typedef struct pretok_gguf_value {
 
 /* Loads a tokenizer from values that an engine has read from its own GGUF file: the tokens,
  * merges, types, scores and flags. Needs the keys that begin with "tokenizer." and the key
- * "general.name", and skips all others. The result is that of pretok_tokenizer_from_file. The values are not used after
- * the call. */
+ * "general.name", and skips all others. The result is that of pretok_tokenizer_from_file. The
+ * values are not used after the call. */
 PRETOK_API pretok_status pretok_tokenizer_from_gguf_values(const pretok_gguf_value *values,
                                                            size_t count,
                                                            const pretok_load_options *options,
@@ -217,13 +217,111 @@ PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t i
                                             pretok_error *error) PRETOK_NOEXCEPT;
 /* Finds the id of a token by its bytes. If several tokens have these bytes, returns the id of
  * an added token, or else the lowest id. Prefers other tokens to fallback tokens such as
- * <0x0A>. Fails with PRETOK_UNKNOWN_NAME if no token has these bytes. Linear time in the size
- * of the vocabulary. */
+ * <0x0A>. Fails with PRETOK_UNKNOWN_NAME if no token has these bytes. The first call builds an
+ * index; all later calls take time only for the bytes. */
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;
 /* Returns whether `id` is the id of a special token. */
 PRETOK_API bool pretok_is_special(const pretok_tokenizer *, uint32_t id) PRETOK_NOEXCEPT;
+
+/* ---- What samplers ask ----------------------------------------------------------------- */
+
+/* Facts about tokens come from the file. A fact that the file does not state is absent, or
+ * follows from the tokens as described. No fact changes ids or texts. */
+
+/* The id of a role that no token has. */
+#define PRETOK_NO_ID ((uint32_t)0xFFFFFFFF)
+
+/* The kind of a model. */
+typedef enum pretok_model_kind {
+  PRETOK_KIND_BYTES = 0,         /* tokens are bytes: byte-level BPE */
+  PRETOK_KIND_SENTENCEPIECE = 1, /* tokens are text, decoded as SentencePiece does */
+  PRETOK_KIND_TEXT = 2           /* tokens are text, decoded as a tokenizer.json says */
+} pretok_model_kind;
+PRETOK_API pretok_model_kind pretok_tokenizer_kind(const pretok_tokenizer *) PRETOK_NOEXCEPT;
+
+/* The type of a token, with the numbers of GGUF files. If the file has no types, a special
+ * token is CONTROL, another added token USER_DEFINED, a fallback token BYTE, the unknown token
+ * UNKNOWN, and any other token NORMAL. */
+typedef enum pretok_token_type {
+  PRETOK_TYPE_UNDEFINED = 0,
+  PRETOK_TYPE_NORMAL = 1,
+  PRETOK_TYPE_UNKNOWN = 2,
+  PRETOK_TYPE_CONTROL = 3,
+  PRETOK_TYPE_USER_DEFINED = 4,
+  PRETOK_TYPE_UNUSED = 5,
+  PRETOK_TYPE_BYTE = 6
+} pretok_token_type;
+/* Fails with PRETOK_UNKNOWN_ID if no token has `id`; so do the next two functions. */
+PRETOK_API pretok_status pretok_token_type_of(const pretok_tokenizer *, uint32_t id,
+                                              pretok_token_type *type,
+                                              pretok_error *error) PRETOK_NOEXCEPT;
+/* The bytes that a token adds in the middle of a decoded text: a space for the mark U+2581 of a
+ * SentencePiece model, and one byte for a fallback token such as <0x0A>. pretok_token_bytes
+ * gives the bytes that the file stores. Valid until the tokenizer is freed. */
+PRETOK_API pretok_status pretok_rendered_bytes(const pretok_tokenizer *, uint32_t id,
+                                               const char **bytes, size_t *size,
+                                               pretok_error *error) PRETOK_NOEXCEPT;
+/* The score of a token. If the file has no scores, and tokens are bytes, it is minus the rank
+ * of the first merge that makes the token; otherwise 0. */
+PRETOK_API pretok_status pretok_token_score(const pretok_tokenizer *, uint32_t id, float *score,
+                                            pretok_error *error) PRETOK_NOEXCEPT;
+
+/* The role of a token. */
+typedef enum pretok_role {
+  PRETOK_ROLE_BOS = 0,
+  PRETOK_ROLE_EOS = 1,
+  PRETOK_ROLE_UNK = 2,
+  PRETOK_ROLE_PAD = 3,
+  PRETOK_ROLE_SEP = 4,
+  PRETOK_ROLE_MASK = 5,
+  PRETOK_ROLE_EOT = 6, /* the end of a turn */
+  PRETOK_ROLE_EOM = 7, /* the end of a message */
+  PRETOK_ROLE_FIM_PREFIX = 8,
+  PRETOK_ROLE_FIM_SUFFIX = 9,
+  PRETOK_ROLE_FIM_MIDDLE = 10,
+  PRETOK_ROLE_FIM_PAD = 11,
+  PRETOK_ROLE_FIM_REPO = 12,
+  PRETOK_ROLE_FIM_SEP = 13
+} pretok_role;
+
+/* Set struct_size to sizeof(pretok_token_facts). Pointers are valid until the tokenizer is
+ * freed. */
+typedef struct pretok_token_facts {
+  size_t struct_size;
+  uint32_t roles[14];      /* by pretok_role: an id, or PRETOK_NO_ID. If the file does not state
+                              a role from EOT on, published texts such as <|im_end|> and
+                              <|fim_prefix|> decide; other roles are then absent. */
+  bool add_bos;            /* add_special_tokens puts the BOS token before a text */
+  bool add_eos;            /* add_special_tokens puts the EOS token after a text */
+  const uint32_t *end_ids; /* the ids that end a generation, ascending: the ids of some roles,
+                              and published texts, as in llama.cpp */
+  size_t end_id_count;
+  const char *chat_template; /* in Jinja, NUL-terminated; NULL if there is none */
+  size_t chat_template_size;
+  size_t max_token_bytes; /* the size of the longest token: rendered bytes */
+} pretok_token_facts;
+PRETOK_API pretok_status pretok_token_facts_of(const pretok_tokenizer *,
+                                               pretok_token_facts *result,
+                                               pretok_error *error) PRETOK_NOEXCEPT;
+
+/* All tokens at once, without a copy. Valid until the tokenizer is freed. Set struct_size to
+ * sizeof(pretok_vocabulary). */
+typedef struct pretok_vocabulary {
+  size_t struct_size;
+  size_t count;            /* the number of ids: pretok_vocab_size */
+  const char *bytes;       /* the rendered bytes of all tokens */
+  const uint32_t *offsets; /* count + 1 of them: token id is bytes[offsets[id]] to
+                              bytes[offsets[id + 1]]; an id without a token has no bytes */
+  const uint8_t *types;    /* the pretok_token_type of each id */
+  const uint32_t *sorted;  /* the ids of all tokens in the order of their bytes, equal bytes in
+                              the order of ids */
+  size_t sorted_count;
+} pretok_vocabulary;
+PRETOK_API pretok_status pretok_vocabulary_of(const pretok_tokenizer *,
+                                              pretok_vocabulary *result,
+                                              pretok_error *error) PRETOK_NOEXCEPT;
 
 /* ---- Encoding ------------------------------------------------------------------------ */
 
@@ -347,17 +445,53 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
                                        size_t capacity, size_t *size,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 
+/* Decodes several lists of ids on several threads; 0 means one thread per processor. List i is
+ * ids[id_offsets[i]] to ids[id_offsets[i + 1]]. *bytes receives the bytes of all texts, to free
+ * with pretok_bytes_free, and text i is bytes[byte_offsets[i]] to bytes[byte_offsets[i + 1]].
+ * Both lists of offsets have count + 1 members. Otherwise like pretok_decode. */
+PRETOK_API pretok_status pretok_decode_batch(const pretok_tokenizer *, const uint32_t *ids,
+                                             const size_t *id_offsets, size_t count,
+                                             bool skip_special, unsigned threads, char **bytes,
+                                             size_t *byte_offsets,
+                                             pretok_error *error) PRETOK_NOEXCEPT;
+PRETOK_API void pretok_bytes_free(char *bytes) PRETOK_NOEXCEPT;
+
 /* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. Models with
  * fallback tokens (such as <0x0A>) instead give one U+FFFD per byte: SentencePiece models for
  * each invalid byte, other models for each byte of a run of fallback tokens that is not UTF-8.
- * Buffers only bytes whose text depends on later ids: an incomplete sequence, a run of fallback
- * tokens, or what the decoder of a tokenizer.json may still change. */
+ * Holds back only bytes whose text depends on later ids: an incomplete sequence, a run of
+ * fallback tokens, what the decoder of a tokenizer.json may still change, and what may begin a
+ * stop string. Keeps all ids, for pretok_decode_stream_rewind. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
+/* Set struct_size to sizeof(pretok_decode_options). If `options` is NULL, all members are 0. */
+typedef struct pretok_decode_options {
+  size_t struct_size;
+  bool skip_special; /* omits special tokens */
+  bool continuation; /* the ids continue an earlier text, such as a prompt: the first space
+                        stays */
+  bool clean_up;     /* removes spaces before punctuation, as transformers does if
+                        clean_up_tokenization_spaces is true: " ." " ?" " !" " ," " ' " " n't"
+                        " 'm" " 's" " 've" " 're" */
+  const char *const
+      *stop; /* strings that end the text, which may span tokens; UTF-8, not empty */
+  const size_t *stop_sizes; /* stop[i] has stop_sizes[i] bytes; 64 KiB in total at most */
+  size_t stop_count;
+} pretok_decode_options;
+PRETOK_API pretok_status pretok_decode_stream_with(const pretok_tokenizer *,
+                                                   const pretok_decode_options *options,
+                                                   pretok_decode_stream **result,
+                                                   pretok_error *error) PRETOK_NOEXCEPT;
+/* Copies a stream, such as for beams. Both streams may be used, also by two threads. */
+PRETOK_API pretok_status pretok_decode_stream_clone(const pretok_decode_stream *,
+                                                    pretok_decode_stream **result,
+                                                    pretok_error *error) PRETOK_NOEXCEPT;
 /* Appends ids. *text receives the text that the ids complete, valid until the next call with
- * this stream. An error leaves the stream unchanged. */
+ * this stream. An error leaves the stream unchanged. The stop string that ends first ends the
+ * text (of several that end at the same byte, the longest), and is not part of it. The stream
+ * then ignores the later ids of the call, and further calls fail with PRETOK_FINISHED. */
 PRETOK_API pretok_status pretok_decode_stream_feed(pretok_decode_stream *, const uint32_t *ids,
                                                    size_t count, const char **text,
                                                    size_t *size,
@@ -367,6 +501,20 @@ PRETOK_API pretok_status pretok_decode_stream_feed(pretok_decode_stream *, const
 PRETOK_API pretok_status pretok_decode_stream_finish(pretok_decode_stream *, const char **text,
                                                      size_t *size,
                                                      pretok_error *error) PRETOK_NOEXCEPT;
+/* Removes all ids, also from a finished stream. The options stay. */
+PRETOK_API pretok_status pretok_decode_stream_reset(pretok_decode_stream *,
+                                                    pretok_error *error) PRETOK_NOEXCEPT;
+/* Removes the last `count` ids, such as rejected drafts. *removed receives the number of bytes
+ * at the end of all text so far that are no longer part of it. The stream is then as if it had
+ * got only the ids that remain. Fails with PRETOK_INVALID_ARGUMENT if there are fewer ids. */
+PRETOK_API pretok_status pretok_decode_stream_rewind(pretok_decode_stream *, size_t count,
+                                                     size_t *removed,
+                                                     pretok_error *error) PRETOK_NOEXCEPT;
+/* The index of the stop string that has ended the text, or PRETOK_NO_STOP. */
+#define PRETOK_NO_STOP ((size_t)-1)
+PRETOK_API size_t pretok_decode_stream_stopped(const pretok_decode_stream *) PRETOK_NOEXCEPT;
+/* The number of ids that the stream has got, without rewound and ignored ones. */
+PRETOK_API size_t pretok_decode_stream_size(const pretok_decode_stream *) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_decode_stream_free(pretok_decode_stream *) PRETOK_NOEXCEPT;
 
 #ifdef __cplusplus

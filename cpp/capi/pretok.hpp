@@ -247,6 +247,52 @@ public:
 
   bool is_special(std::uint32_t id) const { return pretok_is_special(get(), id); }
 
+  // The bytes that a token adds in the middle of a decoded text. Valid until the Tokenizer is
+  // destroyed.
+  Result<std::string_view> rendered_bytes(std::uint32_t id) const {
+    pretok_error error;
+    const char *bytes = nullptr;
+    std::size_t size = 0;
+    if (pretok_rendered_bytes(get(), id, &bytes, &size, &error))
+      return detail::error_of(error);
+    return std::string_view(bytes, size);
+  }
+  Result<pretok_token_type> token_type(std::uint32_t id) const {
+    pretok_error error;
+    pretok_token_type type = PRETOK_TYPE_UNDEFINED;
+    if (pretok_token_type_of(get(), id, &type, &error))
+      return detail::error_of(error);
+    return type;
+  }
+  // The score of the file, or else minus the rank of the first merge that makes the token.
+  Result<float> token_score(std::uint32_t id) const {
+    pretok_error error;
+    float score = 0;
+    if (pretok_token_score(get(), id, &score, &error))
+      return detail::error_of(error);
+    return score;
+  }
+
+  pretok_model_kind kind() const { return pretok_tokenizer_kind(get()); }
+  // Roles, the ids that end a generation, the chat template and other facts; all tokens at
+  // once. Pointers are valid until the Tokenizer is destroyed.
+  Result<pretok_token_facts> token_facts() const {
+    pretok_error error;
+    pretok_token_facts facts{};
+    facts.struct_size = sizeof facts;
+    if (pretok_token_facts_of(get(), &facts, &error))
+      return detail::error_of(error);
+    return facts;
+  }
+  Result<pretok_vocabulary> vocabulary() const {
+    pretok_error error;
+    pretok_vocabulary all{};
+    all.struct_size = sizeof all;
+    if (pretok_vocabulary_of(get(), &all, &error))
+      return detail::error_of(error);
+    return all;
+  }
+
   // Encodes a text.
   Result<std::vector<std::uint32_t>> encode(std::string_view text,
                                             const EncodeOptions &options = {}) const;
@@ -277,6 +323,29 @@ public:
   Result<std::string> decode(const std::vector<std::uint32_t> &ids,
                              bool skip_special = false) const {
     return decode(ids.data(), ids.size(), skip_special);
+  }
+
+  // Decodes several lists of ids on several threads; 0 means one thread per processor.
+  Result<std::vector<std::string>>
+  decode_batch(const std::vector<std::vector<std::uint32_t>> &lists, bool skip_special = false,
+               unsigned threads = 0) const {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::size_t> id_offsets{0};
+    for (const std::vector<std::uint32_t> &list : lists) {
+      ids.insert(ids.end(), list.begin(), list.end());
+      id_offsets.push_back(ids.size());
+    }
+    std::vector<std::size_t> offsets(id_offsets.size());
+    pretok_error error;
+    char *bytes = nullptr;
+    if (pretok_decode_batch(get(), ids.data(), id_offsets.data(), lists.size(), skip_special,
+                            threads, &bytes, offsets.data(), &error))
+      return detail::error_of(error);
+    const detail::Owner<char, &pretok_bytes_free> owner(bytes);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      texts.emplace_back(bytes + offsets[i], offsets[i + 1] - offsets[i]);
+    return texts;
   }
 
   // The maximum total size of the caches of all threads in bytes, and their total size now.
@@ -494,9 +563,38 @@ private:
   detail::Owner<pretok_encode_stream, &pretok_encode_stream_free> handle_;
 };
 
+// Options of a DecodeStream. pretok_decode_options explains them.
+struct DecodeOptions {
+  bool skip_special = false;
+  bool continuation = false;
+  bool clean_up = false;
+  std::vector<std::string> stop; // strings that end the text
+};
+
 // Decodes a stream of ids to UTF-8. Replaces invalid sequences by U+FFFD.
 class DecodeStream {
 public:
+  static Result<DecodeStream> of(const Tokenizer &tokenizer, const DecodeOptions &options) {
+    std::vector<const char *> texts;
+    std::vector<std::size_t> sizes;
+    for (const std::string &text : options.stop) {
+      texts.push_back(text.data());
+      sizes.push_back(text.size());
+    }
+    pretok_decode_options c_options{};
+    c_options.struct_size = sizeof c_options;
+    c_options.skip_special = options.skip_special;
+    c_options.continuation = options.continuation;
+    c_options.clean_up = options.clean_up;
+    c_options.stop = texts.data();
+    c_options.stop_sizes = sizes.data();
+    c_options.stop_count = texts.size();
+    pretok_error error;
+    pretok_decode_stream *result = nullptr;
+    if (pretok_decode_stream_with(tokenizer.get(), &c_options, &result, &error))
+      return detail::error_of(error);
+    return DecodeStream(result);
+  }
   static Result<DecodeStream> of(const Tokenizer &tokenizer, bool skip_special = false) {
     pretok_error error;
     pretok_decode_stream *result = nullptr;
@@ -527,6 +625,29 @@ public:
       return detail::error_of(error);
     return std::string_view(text, size);
   }
+
+  // Returns an independent copy, which another thread may use.
+  Result<DecodeStream> clone() const {
+    pretok_error error;
+    pretok_decode_stream *result = nullptr;
+    if (pretok_decode_stream_clone(handle_.get(), &result, &error))
+      return detail::error_of(error);
+    return DecodeStream(result);
+  }
+  // Removes the last `count` ids. Returns the number of bytes at the end of all text so far
+  // that are no longer part of it.
+  Result<std::size_t> rewind(std::size_t count) {
+    pretok_error error;
+    std::size_t removed = 0;
+    if (pretok_decode_stream_rewind(handle_.get(), count, &removed, &error))
+      return detail::error_of(error);
+    return removed;
+  }
+  // Removes all ids. Returns false if there is no memory.
+  bool reset() { return pretok_decode_stream_reset(handle_.get(), nullptr) == PRETOK_OK; }
+  // The number of ids; the index of the stop string that has ended the text, or PRETOK_NO_STOP.
+  std::size_t size() const { return pretok_decode_stream_size(handle_.get()); }
+  std::size_t stopped() const { return pretok_decode_stream_stopped(handle_.get()); }
 
 private:
   explicit DecodeStream(pretok_decode_stream *result) : handle_(result) {}

@@ -6,7 +6,6 @@
 #include "capi/status.hpp"
 #include "formats/read_spec.hpp"
 
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -124,33 +123,6 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
   *bytes = reinterpret_cast<const char *>(token.bytes);
   *size = token.size;
   return PRETOK_OK;
-}
-
-pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
-                              uint32_t *id, pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}))
-    return status;
-  for (const AddedToken &token : tokenizer->core->added())
-    if (token.content.size() == size && std::memcmp(token.content.data(), bytes, size) == 0) {
-      *id = token.id;
-      return PRETOK_OK;
-    }
-  // A fallback token and a token of text may have the same byte. Prefer the token of text.
-  for (const bool is_fallback : {false, true})
-    for (std::size_t next = 0; next < tokenizer->core->id_limit(); ++next) {
-      const auto candidate = static_cast<std::uint32_t>(next);
-      const TokenView token = tokenizer->core->decoder().token(candidate);
-      if (token.bytes != nullptr && token.size == size &&
-          std::memcmp(token.bytes, bytes, size) == 0 &&
-          tokenizer->core->decoder().is_fallback(candidate) == is_fallback) {
-        *id = candidate;
-        return PRETOK_OK;
-      }
-    }
-  return fail(error, PRETOK_UNKNOWN_NAME,
-              "no token is \"%.*s\"; pretok_encode may split it into several tokens",
-              static_cast<int>(size < 100 ? size : 100), bytes);
 }
 
 bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {

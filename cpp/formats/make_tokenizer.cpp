@@ -72,7 +72,8 @@ public:
                        id_limit,
                        no_token,
                        std::move(spec_.facts),
-                       unknown});
+                       unknown,
+                       is_text_});
     return check_template(*result);
   }
 

@@ -130,6 +130,62 @@ void test_streams(const pretok::Tokenizer &tokenizer) {
   }
 }
 
+void test_queries(const pretok::Tokenizer &tokenizer) {
+  CHECK(tokenizer.kind() == PRETOK_KIND_BYTES);
+  CHECK(*tokenizer.token_type(1000) == PRETOK_TYPE_CONTROL);
+  CHECK(*tokenizer.token_type(97) == PRETOK_TYPE_NORMAL);
+  CHECK(tokenizer.token_type(500).error().status == PRETOK_UNKNOWN_ID);
+  CHECK(*tokenizer.rendered_bytes(97) == "a" && !tokenizer.rendered_bytes(500));
+  CHECK(*tokenizer.token_score(97) == 0 && !tokenizer.token_score(500));
+  const auto facts = tokenizer.token_facts();
+  CHECK(facts && facts->roles[PRETOK_ROLE_BOS] == PRETOK_NO_ID && !facts->add_bos);
+  // No file states a role of <|end|>, but its text does.
+  CHECK(facts->roles[PRETOK_ROLE_EOT] == 1000 && facts->end_id_count == 1 &&
+        facts->end_ids[0] == 1000);
+  CHECK(facts->chat_template == nullptr && facts->max_token_bytes >= 7);
+  const auto all = tokenizer.vocabulary();
+  CHECK(all && all->count == tokenizer.vocab_size() && all->types[1001] == PRETOK_TYPE_CONTROL);
+  CHECK(std::string(all->bytes + all->offsets[1000], 7) == "<|end|>");
+  CHECK(all->offsets[501] == all->offsets[500] && all->types[500] == PRETOK_TYPE_UNDEFINED);
+  for (std::size_t i = 1; i < all->sorted_count; ++i)
+    CHECK(*tokenizer.rendered_bytes(all->sorted[i - 1]) <=
+          *tokenizer.rendered_bytes(all->sorted[i]));
+  pretok_vocabulary old{};
+  pretok_error error;
+  CHECK(pretok_vocabulary_of(tokenizer.get(), &old, &error) == PRETOK_INVALID_ARGUMENT);
+  old.struct_size = sizeof old.struct_size + sizeof old.count; // of an older header
+  CHECK(pretok_vocabulary_of(tokenizer.get(), &old, &error) == PRETOK_OK);
+  CHECK(old.count == all->count && old.bytes == nullptr);
+}
+
+void test_decode_options(const pretok::Tokenizer &tokenizer) {
+  pretok::DecodeOptions options;
+  options.skip_special = true;
+  options.clean_up = true;
+  options.stop = {"lo w", "END"};
+  auto stream = pretok::DecodeStream::of(tokenizer, options);
+  CHECK(stream.ok());
+  std::string text;
+  for (const char character : std::string("a . hello"))
+    text += *stream->feed(static_cast<std::uint8_t>(character));
+  CHECK(text == "a. hel" && stream->size() == 9 && stream->feed(1000)->empty());
+  auto copy = stream->clone();
+  CHECK(copy && *copy->finish() == "lo" && copy->feed(97).error().status == PRETOK_FINISHED);
+  CHECK(copy->reset() && copy->size() == 0 && *copy->feed(97) == "a");
+  const std::uint32_t ids[] = {' ', 'w', '!'};
+  CHECK(stream->feed(ids, 3)->empty() && stream->stopped() == 0 && stream->size() == 12);
+  CHECK(stream->feed(97).error().status == PRETOK_FINISHED && stream->finish()->empty());
+  CHECK(stream->reset() && stream->stopped() == PRETOK_NO_STOP);
+  CHECK(*stream->feed(97) == "a" && *stream->rewind(1) == 1 && stream->size() == 0);
+  CHECK(stream->rewind(1).error().status == PRETOK_INVALID_ARGUMENT);
+  options.stop = {""};
+  CHECK(pretok::DecodeStream::of(tokenizer, options).error().status == PRETOK_INVALID_ARGUMENT);
+  const auto texts = tokenizer.decode_batch({{97, 98}, {}, {1000}}, true, 2);
+  CHECK(texts && *texts == std::vector<std::string>({"ab", "", ""}));
+  CHECK(tokenizer.decode_batch({{97}, {999}}).error().position == 1);
+  CHECK(tokenizer.decode_batch({})->empty());
+}
+
 void test_loading() {
   const auto none = pretok::Tokenizer::from_file("no such file", "gpt2");
   CHECK(!none && none.error().status == PRETOK_CANNOT_READ);
@@ -173,6 +229,8 @@ int main() {
   test_pre_tokenizer();
   test_tokenizer(tokenizer);
   test_streams(tokenizer);
+  test_queries(tokenizer);
+  test_decode_options(tokenizer);
   test_loading();
   test_threads(tokenizer);
   return failures != 0;

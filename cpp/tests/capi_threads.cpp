@@ -19,13 +19,55 @@ struct Results {
   Ids streamed;
   std::string decoded;
   std::size_t spans = 0;
+  std::string facts;
   pretok_status count_status = PRETOK_OK;
 
   bool operator==(const Results &other) const {
     return ids == other.ids && streamed == other.streamed && decoded == other.decoded &&
-           spans == other.spans && count_status == other.count_status;
+           spans == other.spans && facts == other.facts && count_status == other.count_status;
   }
 };
+
+// Sets `facts` to the answers of queries whose first call makes a table, and to the text of a
+// stream and of its copy. Returns whether the calls succeeded.
+bool query(const pretok_tokenizer *tokenizer, const Ids &ids, std::string &facts) {
+  std::uint32_t id = 0;
+  float score = 0;
+  pretok_token_facts all{};
+  all.struct_size = sizeof all;
+  pretok_vocabulary vocabulary{};
+  vocabulary.struct_size = sizeof vocabulary;
+  if (pretok_token_id(tokenizer, "the", 3, &id, nullptr) != PRETOK_OK ||
+      pretok_token_score(tokenizer, id, &score, nullptr) != PRETOK_OK ||
+      pretok_token_facts_of(tokenizer, &all, nullptr) != PRETOK_OK ||
+      pretok_vocabulary_of(tokenizer, &vocabulary, nullptr) != PRETOK_OK)
+    return false;
+  facts = std::to_string(id) + " " + std::to_string(score) + " " +
+          std::to_string(all.max_token_bytes) + " " + std::to_string(vocabulary.sorted[9]) +
+          " " + std::to_string(vocabulary.types[id]) + " ";
+  pretok_decode_stream *stream = nullptr;
+  pretok_decode_stream *copy = nullptr;
+  const char *text = nullptr;
+  std::size_t size = 0;
+  std::size_t removed = 0;
+  bool good = pretok_decode_stream_with(tokenizer, nullptr, &stream, nullptr) == PRETOK_OK;
+  for (std::size_t i = 0; good && i < ids.size() && i < 40; ++i) {
+    good = pretok_decode_stream_feed(stream, &ids[i], 1, &text, &size, nullptr) == PRETOK_OK;
+    facts.append(good ? text : "", good ? size : 0);
+  }
+  good = good && pretok_decode_stream_clone(stream, &copy, nullptr) == PRETOK_OK;
+  for (pretok_decode_stream *const each : {stream, copy}) {
+    good = good &&
+           pretok_decode_stream_rewind(each, pretok_decode_stream_size(each) / 2, &removed,
+                                       nullptr) == PRETOK_OK &&
+           pretok_decode_stream_finish(each, &text, &size, nullptr) == PRETOK_OK;
+    facts += std::to_string(removed);
+    facts.append(good ? text : "", good ? size : 0);
+  }
+  pretok_decode_stream_free(stream);
+  pretok_decode_stream_free(copy);
+  return good;
+}
 
 // Encodes, counts, decodes, splits and streams `text`. Returns whether these calls succeeded.
 // Only pretok_count may fail: without options, it refuses special tokens in the text.
@@ -68,6 +110,7 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   if (good)
     results.streamed.insert(results.streamed.end(), new_ids, new_ids + count);
   pretok_encode_stream_free(stream);
+  good = good && query(tokenizer, ids, results.facts);
   results.ids = std::move(ids);
   return good;
 }

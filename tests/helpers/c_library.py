@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bpe.token_facts import ROLES
 from paths import CPP
 
 STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
@@ -90,6 +91,32 @@ class _GgufValue(c.Structure):
     ]
 
 
+class _Facts(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("roles", c.c_uint32 * 14),
+        ("add_bos", c.c_bool),
+        ("add_eos", c.c_bool),
+        ("end_ids", c.POINTER(c.c_uint32)),
+        ("end_id_count", c.c_size_t),
+        ("chat_template", c.c_char_p),
+        ("chat_template_size", c.c_size_t),
+        ("max_token_bytes", c.c_size_t),
+    ]
+
+
+class _Vocabulary(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("count", c.c_size_t),
+        ("bytes", c.c_void_p),
+        ("offsets", c.POINTER(c.c_uint32)),
+        ("types", c.POINTER(c.c_uint8)),
+        ("sorted", c.POINTER(c.c_uint32)),
+        ("sorted_count", c.c_size_t),
+    ]
+
+
 class CLibrary:
     """The functions of pretok.h. A call with a status other than PRETOK_OK raises CError."""
 
@@ -103,6 +130,8 @@ class CLibrary:
         self.preset_of = self._returning("pretok_tokenizer_preset", c.c_char_p)
         self.is_special = self._returning("pretok_is_special", c.c_bool)
         self.bound = self._returning("pretok_encode_bound", c.c_size_t)
+        self.stopped = self._returning("pretok_decode_stream_stopped", c.c_size_t)
+        self.stream_size = self._returning("pretok_decode_stream_size", c.c_size_t)
 
     def _returning(self, name: str, kind: Any) -> Any:
         function = self._dll[name]
@@ -371,11 +400,80 @@ class CTokenizer:
             for ids in chunks:
                 given = (made, (c.c_uint32 * len(ids))(*ids), c.c_size_t(len(ids)))
                 self.library.call("decode_stream_feed", *given, c.byref(text), c.byref(size))
-                found.append(_bytes(text, size).decode())
+                found.append(bytes_at(text, size).decode())
             self.library.call("decode_stream_finish", made, c.byref(text), c.byref(size))
-            return [*found, _bytes(text, size).decode()]
+            return [*found, bytes_at(text, size).decode()]
         finally:
             self.library.free("decode_stream", made)
+
+    def decode_batch(
+        self, lists: Sequence[Sequence[int]], skip_special: bool, threads: int
+    ) -> list[bytes]:
+        """Return the bytes of each list of ids."""
+        ids = [id for each in lists for id in each]
+        starts = np.cumsum([0, *map(len, lists)]).tolist()
+        offsets = (c.c_size_t * len(starts))(*starts)
+        ends = (c.c_size_t * len(starts))()
+        data = c.c_void_p()
+        self.library.call(
+            "decode_batch", self.handle, (c.c_uint32 * len(ids))(*ids), offsets,
+            c.c_size_t(len(lists)), c.c_bool(skip_special), c.c_uint(threads), c.byref(data), ends,
+        )  # fmt: skip
+        try:
+            text = bytes_at(data, c.c_size_t(ends[len(lists)]))
+            return [text[start:end] for start, end in pairwise(ends)]
+        finally:
+            self.library.free("bytes", data)
+
+    def facts(self) -> dict[str, Any]:
+        """Return pretok_token_facts; only roles that a token has."""
+        facts = _Facts(c.sizeof(_Facts))
+        self.library.call("token_facts_of", self.handle, c.byref(facts))
+        ids = zip(ROLES, facts.roles, strict=True)
+        template = facts.chat_template
+        assert len(template or b"") == facts.chat_template_size
+        return {
+            "roles": {role: id for role, id in ids if id != 0xFFFFFFFF},
+            "ends": tuple(facts.end_ids[: facts.end_id_count]),
+            "add_bos": facts.add_bos,
+            "add_eos": facts.add_eos,
+            "chat_template": None if template is None else template.decode(),
+            "max_token_bytes": facts.max_token_bytes,
+        }
+
+    def kind(self) -> str:
+        """Return the kind of the model, as Python names it."""
+        kind: int = self.library._dll.pretok_tokenizer_kind(self.handle)
+        return ("bytes", "sentencepiece", "text")[kind]
+
+    def vocabulary(self) -> tuple[NDArray[Any], ...]:
+        """Return copies of the arrays of pretok_vocabulary."""
+        all_ = _Vocabulary(c.sizeof(_Vocabulary))
+        self.library.call("vocabulary_of", self.handle, c.byref(all_))
+        offsets = np.array(all_.offsets[: all_.count + 1], np.uint32)
+        data = c.string_at(all_.bytes, int(offsets[-1]))
+        types = np.array(all_.types[: all_.count], np.uint8)
+        sorted_ids = np.array(all_.sorted[: all_.sorted_count], np.uint32)
+        return np.frombuffer(data, np.uint8), offsets, types, sorted_ids
+
+    def token_type(self, id: int) -> int:
+        """Return the type of a token."""
+        kind = c.c_int()
+        self.library.call("token_type_of", self.handle, c.c_uint32(id), c.byref(kind))
+        return kind.value
+
+    def score(self, id: int) -> float:
+        """Return the score of a token."""
+        score = c.c_float()
+        self.library.call("token_score", self.handle, c.c_uint32(id), c.byref(score))
+        return score.value
+
+    def rendered_bytes(self, id: int) -> bytes:
+        """Return the bytes that a token adds in the middle of a text."""
+        data, size = c.c_void_p(), c.c_size_t()
+        given = (self.handle, c.c_uint32(id))
+        self.library.call("rendered_bytes", *given, c.byref(data), c.byref(size))
+        return bytes_at(data, size)
 
     def token_id(self, data: bytes) -> int:
         """Return the id of a token."""
@@ -388,7 +486,7 @@ class CTokenizer:
         data, size = c.c_void_p(), c.c_size_t()
         given = (self.handle, c.c_uint32(id))
         self.library.call("token_bytes", *given, c.byref(data), c.byref(size))
-        return _bytes(data, size)
+        return bytes_at(data, size)
 
 
 def _gguf_value(value: GgufValue) -> _GgufValue:
@@ -409,7 +507,8 @@ def _gguf_value(value: GgufValue) -> _GgufValue:
     return made
 
 
-def _bytes(at: c.c_void_p, size: c.c_size_t) -> bytes:
+def bytes_at(at: c.c_void_p, size: c.c_size_t) -> bytes:
+    """Return `size` bytes of memory."""
     return c.string_at(at, size.value) if size.value else b""
 
 

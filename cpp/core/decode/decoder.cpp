@@ -2,8 +2,10 @@
 
 #include "core/normalize/growth.hpp"
 #include "core/unicode/byte_level.hpp"
+#include "core/unicode/utf8.hpp"
 #include "core/unicode/whole_utf8.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -75,6 +77,7 @@ JoinRules Decoder::changed_texts() const {
   bool decodes_bytes = false;
   bool decodes_fallback = false;
   JoinRules result;
+  result.flags = own_.flags;
   for (std::size_t i = by_token; i < rules_.size(); ++i) {
     const DecoderStep &step = rules_[i].step;
     decodes_bytes = decodes_bytes || step.is("ByteLevel");
@@ -94,12 +97,67 @@ JoinRules Decoder::changed_texts() const {
     bytes.clear();
     if (decodes_bytes && append_bytes(text, bytes))
       text.assign(bytes.begin(), bytes.end());
-    if (const auto byte = decodes_fallback ? byte_of_token(text) : std::nullopt)
+    if (const auto byte = decodes_fallback ? byte_of_token(text) : std::nullopt) {
       text = *byte;
+      result.flags[id] |= IdFlag::RUN;
+    }
   }
   result.texts = TokenTexts({changed.begin(), changed.end()});
-  result.flags = own_.flags;
   return result;
+}
+
+const Decoder::WholeTexts *Decoder::whole_texts() const {
+  const JoinRules *rules = join_rules();
+  if (rules == nullptr || rules->stop != 0)
+    return nullptr;
+  return &whole_.get([&] {
+    auto made = std::make_unique<WholeTexts>();
+    made->texts = rules->texts.view();
+    made->is_whole.resize(rules->texts.size());
+    made->is_skipped.resize(rules->texts.size());
+    const std::uint8_t part = rules_.empty() ? IdFlag::FALLBACK : IdFlag::RUN;
+    for (std::size_t id = 0; id < made->is_whole.size(); ++id) {
+      made->is_whole[id] = (rules->flags[id] & (part | IdFlag::TOKEN)) == IdFlag::TOKEN &&
+                           is_utf8(rules->texts.text(id));
+      made->is_skipped[id] = (rules->flags[id] & IdFlag::SKIPPED) != 0;
+    }
+    return made;
+  });
+}
+
+const TokenTexts &Decoder::rendered() const {
+  if (rules_.empty())
+    return own_.texts;
+  return rendered_.get([&] { return std::make_unique<const TokenTexts>(rendered_texts()); });
+}
+
+// Applies each step as to a token between others. After the tokens are joined, a step treats
+// all text as one token; its ends are then elsewhere. bpe/decoders/rendered.py does the same.
+TokenTexts Decoder::rendered_texts() const {
+  std::vector<std::string> changed(own_.texts.size());
+  for (std::size_t id = 0; id < changed.size(); ++id) {
+    std::string &text = changed[id];
+    text = own_.texts.text(id);
+    bool in_parts = false;
+    for (const DecoderRule &rule : rules_) {
+      const bool is_last = rule.step.is("BPEDecoder");
+      if (rule.step.is("ByteLevel")) {
+        std::vector<std::uint8_t> bytes;
+        if (append_bytes(text, bytes))
+          text.assign(bytes.begin(), bytes.end());
+      } else if (rule.step.is("ByteFallback")) {
+        if (const auto byte = byte_of_token(text))
+          text = *byte;
+      } else if (!(in_parts && rule.step.is("Strip"))) {
+        const TokenPlace place = !in_parts ? TokenPlace::REST
+                                 : is_last ? TokenPlace::LAST
+                                           : TokenPlace::FIRST;
+        text = rule.step.type->change(rule, place, text);
+      }
+      in_parts = in_parts || rule.step.type->joins_tokens;
+    }
+  }
+  return TokenTexts({changed.begin(), changed.end()});
 }
 
 std::string Decoder::decode(const std::uint32_t *ids, std::size_t count, bool skip_special,
@@ -111,14 +169,19 @@ std::string Decoder::decode(const std::uint32_t *ids, std::size_t count, bool sk
   return text;
 }
 
-DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid)
+DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid,
+                           bool continuation)
     : decoder_(&decoder), skip_special_(skip_special),
       invalid_(keeps_invalid                ? Invalid::KEEP
                : decoder.is_sentencepiece() ? Invalid::MARK_PER_BYTE
                                             : Invalid::ONE_MARK),
-      at_start_(decoder.own_.start != 0) {
-  if (!decoder.rules_.empty())
+      at_start_(decoder.own_.start != 0 && !continuation) {
+  if (!decoder.rules_.empty()) {
     flows_.emplace(decoder.rules_, keeps_invalid);
+    if (continuation)
+      flows_->skip_start();
+  }
+  is_idle_ = has_no_state();
 }
 
 void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string &text) {
@@ -135,6 +198,7 @@ void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string
       bytes += texts.text(ids[i]);
   }
   add_bytes(bytes, text);
+  is_idle_ = has_no_state();
 }
 
 void DecodeStream::finish(std::string &text) {
@@ -164,20 +228,23 @@ void DecodeStream::add_piece(std::uint32_t id, std::string &text) {
 void DecodeStream::add_bytes(std::string_view more, std::string &text) {
   if (more.empty())
     return;
-  std::string bytes(held_.view());
-  bytes += more;
-  bytes.erase(0, append_whole_utf8(bytes, invalid_, text));
-  held_.clear();
-  held_.append(bytes);
+  std::string joined;
+  if (held_size_ != 0) {
+    joined.assign(held_.data(), held_size_);
+    more = joined.append(more);
+  }
+  more.remove_prefix(append_whole_utf8(more, invalid_, text));
+  held_size_ = static_cast<std::uint8_t>(more.size());
+  std::copy(more.begin(), more.end(), held_.begin());
 }
 
 void DecodeStream::finish_bytes(std::string &text) {
-  const std::string_view rest = held_.view();
+  const std::string_view rest(held_.data(), held_size_);
   if (invalid_ == Invalid::KEEP)
     text += rest;
   else if (!rest.empty())
     append_replacements(invalid_ == Invalid::MARK_PER_BYTE ? rest.size() : 1, text);
-  held_.clear();
+  held_size_ = 0;
 }
 
 } // namespace pretok

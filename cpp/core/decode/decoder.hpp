@@ -12,9 +12,9 @@
 #include "core/base/made_at_first_use.hpp"
 #include "core/bpe/token_view.hpp"
 #include "core/decode/decoder_flow.hpp"
-#include "core/decode/held_text.hpp"
 #include "core/decode/joined_texts.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -64,6 +64,19 @@ public:
   // Returns whether the texts to join are the bytes of tokens. They need not be UTF-8.
   bool joins_bytes() const { return rules_.empty() && !is_sentencepiece(); }
 
+  // Texts that a DecodeStream appends as they are while it is idle, and then it stays idle.
+  struct WholeTexts {
+    TokenTexts::View texts;
+    std::vector<std::uint8_t> is_whole;   // by id: whether the stream does so with this text
+    std::vector<std::uint8_t> is_skipped; // by id: whether `skip_special` omits the token
+  };
+  // Returns nullptr if there are no such texts.
+  const WholeTexts *whole_texts() const;
+
+  // Returns the texts that tokens have in the middle of a decoded text, by id.
+  const TokenTexts &rendered() const;
+  bool is_sentencepiece() const { return own_.only_spaced; }
+
   // Returns the text of the ids, each of which must have a token. If `keeps_invalid`, invalid
   // UTF-8 is kept; if not, it becomes U+FFFD.
   std::string decode(const std::uint32_t *ids, std::size_t count, bool skip_special,
@@ -75,22 +88,26 @@ private:
   bool has(std::uint32_t id, std::uint8_t flag) const {
     return id < own_.flags.size() && (own_.flags[id] & flag) != 0;
   }
-  bool is_sentencepiece() const { return own_.only_spaced; }
   JoinRules changed_texts() const;
+  TokenTexts rendered_texts() const;
 
   TokenTexts tokens_; // empty if own_.texts are the tokens
   JoinRules own_;     // the texts before the steps
   std::vector<DecoderRule> rules_;
   bool can_join_;
   MadeAtFirstUse<JoinRules> changed_; // only if there are steps
+  MadeAtFirstUse<WholeTexts> whole_;
+  MadeAtFirstUse<TokenTexts> rendered_; // only if there are steps
 };
 
-// Decodes a stream of ids to UTF-8. A copy takes constant time; after this, only the copy or
-// the original may be used.
+// Decodes a stream of ids to UTF-8. A copy takes constant time. One thread at a time may use
+// the copies of a stream, unless own_memory() is called.
 class DecodeStream {
 public:
-  // Decoder::decode explains `keeps_invalid`.
-  DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid = false);
+  // Decoder::decode explains `keeps_invalid`. If `continuation`, the ids follow other text, so
+  // that the first space stays.
+  DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid = false,
+               bool continuation = false);
 
   // Appends the text that the ids complete. Each id must have a token.
   void feed(const std::uint32_t *ids, std::size_t count, std::string &text);
@@ -98,7 +115,18 @@ public:
   // one per byte for SentencePiece.
   void finish(std::string &text);
 
+  // Returns whether the state is that of a new stream with `continuation`.
+  bool is_idle() const { return is_idle_; }
+  // Shares no memory with copies any more.
+  void own_memory() {
+    if (flows_)
+      flows_->own_memory();
+  }
+
 private:
+  bool has_no_state() const {
+    return flows_ ? flows_->is_idle() : held_size_ == 0 && !at_start_;
+  }
   // For SentencePiece: appends the text of the token.
   void add_piece(std::uint32_t id, std::string &text);
   // Appends `more`, bytes that need not be UTF-8, but for an incomplete character at the end.
@@ -109,8 +137,10 @@ private:
   const Decoder *decoder_;
   bool skip_special_;
   Invalid invalid_;
-  bool at_start_;                     // whether the next token may lose its space
-  HeldText held_;                     // an incomplete character
+  bool at_start_; // whether the next token may lose its space
+  bool is_idle_ = false;
+  std::uint8_t held_size_ = 0;
+  std::array<char, 4> held_{};        // an incomplete character
   std::optional<DecoderFlows> flows_; // set if there are steps
 };
 

@@ -4,6 +4,7 @@
 #include "core/decode/held_text.hpp"
 #include "core/unicode/whole_utf8.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pretok {
@@ -19,6 +20,11 @@ public:
     sink(changed);
   }
   void finish(const Sink &) override {}
+  void skip_start() override {
+    if (!all_are_first_)
+      place_ = TokenPlace::REST;
+  }
+  bool is_idle() const override { return all_are_first_ || place_ == TokenPlace::REST; }
 
 private:
   const DecoderRule *rule_;
@@ -75,6 +81,10 @@ public:
     copy->parts_ = parts_;
     return copy;
   }
+  void own_memory() override {
+    flow_->own_memory();
+    parts_.own_memory();
+  }
 
 private:
   FlowPointer flow_;
@@ -110,6 +120,21 @@ DecoderFlows::DecoderFlows(const DecoderFlows &other) {
   flows_.reserve(other.flows_.size());
   for (const FlowPointer &flow : other.flows_)
     flows_.push_back(flow->clone());
+}
+
+void DecoderFlows::own_memory() {
+  for (const FlowPointer &flow : flows_)
+    flow->own_memory();
+}
+
+void DecoderFlows::skip_start() {
+  for (const FlowPointer &flow : flows_)
+    flow->skip_start();
+}
+
+bool DecoderFlows::is_idle() const {
+  return std::all_of(flows_.begin(), flows_.end(),
+                     [](const FlowPointer &flow) { return flow->is_idle(); });
 }
 
 void DecoderFlows::feed(std::size_t index, std::string_view token, std::string &text) {

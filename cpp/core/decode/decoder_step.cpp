@@ -88,6 +88,8 @@ public:
     sink(std::string_view(text).substr(0, kept));
   }
   void finish(const Sink &) override {} // the text that is held back is stripped
+  void skip_start() override { start_ = 0; }
+  bool is_idle() const override { return start_ == 0 && held_.empty(); }
 
 private:
   const DecoderStep *step_;
@@ -115,6 +117,7 @@ public:
       append_replacements(held_.empty() ? 0 : 1, text);
     sink(text);
   }
+  bool is_idle() const override { return held_.empty(); }
 
 private:
   Invalid invalid_;
@@ -144,6 +147,8 @@ public:
     for (std::size_t i = 0; i < run.view().size(); ++i)
       sink(mark);
   }
+  void own_memory() override { run_.own_memory(); }
+  bool is_idle() const override { return run_.view().empty(); }
 
 private:
   Invalid invalid_;

@@ -8,18 +8,19 @@
 
 namespace pretok {
 
-// Copies share memory, so that a copy takes constant time. A copy that grows leaves the text of
-// the original as it is; then the original may grow again only if the copy is not used any
-// more.
+// Copies share memory, so that a copy takes constant time. The first copy that grows does so in
+// place, after the text that all copies have; any other copy then takes memory of its own. One
+// thread at a time may use copies that share memory.
 class HeldText {
 public:
   void append(std::string_view more) {
-    if (text_ == nullptr)
-      text_ = std::make_shared<std::string>();
-    text_->resize(size_);
+    if (text_ == nullptr || size_ != text_->size())
+      own_memory();
     text_->append(more);
     size_ = text_->size();
   }
+  // Shares no memory with copies any more.
+  void own_memory() { text_ = std::make_shared<std::string>(view()); }
   void clear() {
     text_.reset();
     size_ = 0;

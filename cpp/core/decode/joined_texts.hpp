@@ -26,6 +26,7 @@ struct IdFlag {
     SKIPPED = 4,  // `skip_special` omits the token
     FALLBACK = 8, // the token stands for one byte, such as <0x0A>
     SPACED = 16,  // for SentencePiece: the token begins with the mark U+2581
+    RUN = 32,     // in changed texts: the text is the byte of a fallback token
   };
 };
 

@@ -136,6 +136,34 @@ const TokenFacts &Tokenizer::facts() const {
   });
 }
 
+const TokenIndex &Tokenizer::token_index() const {
+  return token_index_.get([&] {
+    return std::make_unique<const TokenIndex>(decoder(), parts_.added, parts_.id_limit);
+  });
+}
+
+const std::vector<std::uint32_t> &Tokenizer::sorted_ids() const {
+  return sorted_ids_.get([&] {
+    return std::make_unique<const std::vector<std::uint32_t>>(
+        sorted_by_rendered(decoder(), parts_.id_limit));
+  });
+}
+
+const std::vector<float> &Tokenizer::scores() const {
+  return scores_.get([&] {
+    auto scores = std::make_unique<std::vector<float>>(parts_.facts.scores);
+    const bool is_listed = !scores->empty();
+    scores->resize(parts_.id_limit);
+    std::vector<Merge> merges;
+    if (!is_listed && !parts_.is_text)
+      merges = parts_.vocabulary->merges();
+    for (std::size_t rank = merges.size(); rank-- > 0;) // the first merge of a token counts
+      if (merges[rank].id < scores->size())
+        (*scores)[merges[rank].id] = -static_cast<float>(rank);
+    return scores;
+  });
+}
+
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
   // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of
   // each byte of the text. A prefix adds one byte before an added token or before the text

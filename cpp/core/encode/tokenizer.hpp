@@ -22,6 +22,7 @@
 #include "core/encode/encoder.hpp"
 #include "core/encode/normalized_parts.hpp"
 #include "core/encode/token_facts.hpp"
+#include "core/encode/token_index.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/split/named_pre_tokenizer.hpp"
@@ -68,6 +69,7 @@ struct TokenizerParts {
   std::array<bool, 256> no_token{};
   TokenFacts facts; // of the file
   std::uint32_t unknown_id = NO_ID;
+  bool is_text = false; // whether tokens are text, and not bytes
 };
 
 // The start and the end of each token in a text, in bytes.
@@ -158,6 +160,13 @@ public:
   // Return the facts that the file states, and those that complete_facts makes of them.
   const TokenFacts &file_facts() const { return parts_.facts; }
   const TokenFacts &facts() const;
+  // Return an index of the tokens, their order (sorted_by_rendered), and the score of each id:
+  // that of the file or, if the file has none, minus the rank of the first merge that makes the
+  // token, if tokens are bytes. The score of all other tokens is 0.
+  const TokenIndex &token_index() const;
+  const std::vector<std::uint32_t> &sorted_ids() const;
+  const std::vector<float> &scores() const;
+  bool is_text() const { return parts_.is_text; }
 
   // Return whether the vocabulary has no token for some byte, or for this byte
   // (TokenizerParts::no_token).
@@ -198,6 +207,9 @@ private:
   const Encoder encoder_;                                  // refers to parts_
   const bool lacks_bytes_;
   MadeAtFirstUse<TokenFacts> facts_;
+  MadeAtFirstUse<TokenIndex> token_index_;
+  MadeAtFirstUse<std::vector<std::uint32_t>> sorted_ids_;
+  MadeAtFirstUse<std::vector<float>> scores_;
 };
 
 } // namespace pretok

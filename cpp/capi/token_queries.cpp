@@ -1,0 +1,137 @@
+// Queries of tokens: their rendered bytes, types, scores and roles, and all tokens at once.
+#include "capi/handles.hpp"
+#include "capi/options.hpp"
+#include "capi/status.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+using namespace pretok;
+
+static_assert(sizeof(TokenType) == sizeof(std::uint8_t));
+static_assert(static_cast<int>(TokenType::BYTE) == PRETOK_TYPE_BYTE);
+static_assert(static_cast<int>(TokenRole::FIM_SEP) == PRETOK_ROLE_FIM_SEP);
+static_assert(PRETOK_NO_ID == NO_ID);
+
+static pretok_status unknown_id(const pretok_tokenizer &tokenizer, std::uint32_t id,
+                                pretok_error *error) {
+  return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
+              static_cast<unsigned long>(id), tokenizer.core->id_limit());
+}
+
+static bool has_token(const pretok_tokenizer &tokenizer, std::uint32_t id) {
+  return tokenizer.core->decoder().token(id).bytes != nullptr;
+}
+
+pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
+                              uint32_t *id, pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}))
+    return status;
+  return guarded(error, [&] {
+    const std::uint32_t found = tokenizer->core->token_index().find({bytes, size});
+    if (found == NO_ID)
+      return fail(error, PRETOK_UNKNOWN_NAME,
+                  "no token is \"%.*s\"; pretok_encode may split it into several tokens",
+                  static_cast<int>(size < 100 ? size : 100), bytes);
+    *id = found;
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_rendered_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
+                                    const char **bytes, size_t *size,
+                                    pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
+    return status;
+  return guarded(error, [&] {
+    if (!has_token(*tokenizer, id))
+      return unknown_id(*tokenizer, id, error);
+    const std::string_view text = tokenizer->core->decoder().rendered().text(id);
+    *bytes = text.data();
+    *size = text.size();
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_token_type_of(const pretok_tokenizer *tokenizer, uint32_t id,
+                                   pretok_token_type *type, pretok_error *error) noexcept {
+  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {type, "type"}}))
+    return status;
+  return guarded(error, [&] {
+    if (!has_token(*tokenizer, id))
+      return unknown_id(*tokenizer, id, error);
+    *type = static_cast<pretok_token_type>(tokenizer->core->facts().types[id]);
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_token_score(const pretok_tokenizer *tokenizer, uint32_t id, float *score,
+                                 pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {score, "score"}}))
+    return status;
+  return guarded(error, [&] {
+    if (!has_token(*tokenizer, id))
+      return unknown_id(*tokenizer, id, error);
+    *score = tokenizer->core->scores()[id];
+    return PRETOK_OK;
+  });
+}
+
+pretok_model_kind pretok_tokenizer_kind(const pretok_tokenizer *tokenizer) noexcept {
+  if (tokenizer == nullptr || !tokenizer->core->is_text())
+    return PRETOK_KIND_BYTES;
+  return tokenizer->core->decoder().is_sentencepiece() ? PRETOK_KIND_SENTENCEPIECE
+                                                       : PRETOK_KIND_TEXT;
+}
+
+pretok_status pretok_token_facts_of(const pretok_tokenizer *tokenizer,
+                                    pretok_token_facts *result, pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
+    return status;
+  return guarded(error, [&] {
+    const Tokenizer &core = *tokenizer->core;
+    const TokenFacts &facts = core.facts();
+    pretok_token_facts own{};
+    own.struct_size = result->struct_size;
+    std::copy(facts.roles.ids.begin(), facts.roles.ids.end(), own.roles);
+    const auto has = [&](const std::vector<std::uint32_t> &ids, TokenRole role) {
+      return facts.roles[role] != NO_ID &&
+             std::find(ids.begin(), ids.end(), facts.roles[role]) != ids.end();
+    };
+    own.add_bos = has(core.ids_around().before, TokenRole::BOS);
+    own.add_eos = has(core.ids_around().after, TokenRole::EOS);
+    own.end_ids = facts.ends.data();
+    own.end_id_count = facts.ends.size();
+    const std::string &chat_template = core.file_facts().chat_template;
+    own.chat_template = chat_template.empty() ? nullptr : chat_template.c_str();
+    own.chat_template_size = chat_template.size();
+    const TokenTexts &rendered = core.decoder().rendered();
+    for (std::size_t id = 0; id < rendered.size(); ++id)
+      own.max_token_bytes = std::max<std::size_t>(own.max_token_bytes, rendered[id].size);
+    return write_result(own, *result, error);
+  });
+}
+
+pretok_status pretok_vocabulary_of(const pretok_tokenizer *tokenizer, pretok_vocabulary *result,
+                                   pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
+    return status;
+  return guarded(error, [&] {
+    const Tokenizer &core = *tokenizer->core;
+    const TokenTexts::View texts = core.decoder().rendered().view();
+    pretok_vocabulary own{};
+    own.struct_size = result->struct_size;
+    own.count = core.id_limit();
+    own.bytes = reinterpret_cast<const char *>(texts.bytes);
+    own.offsets = texts.starts;
+    own.types = core.facts().types.data();
+    own.sorted = core.sorted_ids().data();
+    own.sorted_count = core.sorted_ids().size();
+    return write_result(own, *result, error);
+  });
+}
