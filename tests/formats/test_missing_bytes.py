@@ -14,6 +14,7 @@ from bpe import AddedToken
 from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import ID_LIMIT
+from c_library import CError, CLibrary, CTokenizer
 from gguf_files import loaded, metadata
 from missing_bytes import TRAINED_ON, trained_without_bytes
 from pretok.machine.backend import BackendName
@@ -163,7 +164,7 @@ def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName
     assert bpe.load(tmp_path / "again.pretok", backend=backend).encode("\u200d") == [302]
 
 
-def test_gguf_without_some_bytes(tmp_path: Path) -> None:
+def test_gguf_without_some_bytes(tmp_path: Path, c_library: CLibrary) -> None:
     """Falcon's file lacks control characters. bpe drops them, as llama.cpp and Hugging Face do."""
     listed = metadata()
     tokens = listed["tokenizer.ggml.tokens"]
@@ -171,6 +172,10 @@ def test_gguf_without_some_bytes(tmp_path: Path) -> None:
     ours = loaded(tmp_path, tokens=tokens)
     assert ours.encode("the\x01 ab") == loaded(tmp_path).encode("the ab")
     assert ours.decode(ours.encode("the\x01 ab")) == "the ab"
+    loaded(tmp_path, tokens=tokens)
+    in_c = CTokenizer(c_library, tmp_path / "small.gguf")
+    assert in_c.encode(b"the\x01 ab") == ours.encode("the ab")
+    assert in_c.decode(ours.encode("the ab")) == b"the ab"
 
 
 CHARACTERS = ["<bos>", "<eos>", *(f"<0x{byte:02X}>" for byte in range(256)), "\n", "\n\n", "a", "b",
@@ -190,7 +195,9 @@ def _gemma4(tmp_path: Path, **changes: Any) -> bpe.Tokenizer:
 @pytest.mark.parametrize(
     "changes", [{}, {"model": "gpt2", "pre": "gemma4"}, {"model": "gpt2", "pre": "sarvam-moe"}]
 )
-def test_gguf_with_merges_of_characters(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_gguf_with_merges_of_characters(
+    tmp_path: Path, changes: dict[str, Any], c_library: CLibrary
+) -> None:
     ours = _gemma4(tmp_path, **changes)
     ids = {text: id for id, text in enumerate(CHARACTERS)}
     expected = [ids[text] for text in ("ab", "\u2581a", "\n\n", "\n", "a", "<0xC3>", "<0xA9>")]
@@ -198,9 +205,19 @@ def test_gguf_with_merges_of_characters(tmp_path: Path, changes: dict[str, Any])
     assert ours.encode(text) == expected
     assert ours.encode(text, add_special_tokens=True) == [0, *expected]
     assert ours.decode(expected) == text
+    in_c = CTokenizer(c_library, tmp_path / "small.gguf")
+    assert in_c.encode(text.encode()) == expected
+    assert in_c.decode(expected) == text.encode()
+    # llama.cpp takes a false add_bos_token of Gemma 4 for a mistake of the converter.
+    ids_around = _gemma4(tmp_path, add_bos_token=False, **changes).template.before
+    assert ids_around == (() if "sarvam-moe" in changes.values() else (0,))
+    in_c = CTokenizer(c_library, tmp_path / "small.gguf")
+    assert in_c.encode(b"a", template=True) == [*ids_around, ids["a"]]
 
 
-def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(tmp_path: Path) -> None:
+def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(
+    tmp_path: Path, c_library: CLibrary
+) -> None:
     for tokens, merges, message in (
         ([*CHARACTERS, "a\n"], [*MERGES, "a \n"], "has a line break and other characters"),
         ([*CHARACTERS, "\n\n\n"], MERGES, "but the merges make other tokens of it"),
@@ -208,3 +225,5 @@ def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(tmp_path: Path) -> 
         with pytest.raises(bpe.UnsupportedError, match=message):
             _gemma4(tmp_path, tokens=tokens, merges=merges,
                     token_type=[3, 3, *[6] * 256, *[1] * 9])  # fmt: skip
+        with pytest.raises(CError, match=rf"unsupported: .*{message[:22]}"):
+            CTokenizer(c_library, tmp_path / "small.gguf")
