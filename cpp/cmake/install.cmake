@@ -8,7 +8,8 @@ install(TARGETS pretok EXPORT pretokTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES capi/pretok.h capi/pretok.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES capi/pretok.h capi/pretok.hpp compat/llama_vocab.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT pretokTargets NAMESPACE pretok:: DESTINATION ${package_folder})
 
 configure_package_config_file(cmake/pretokConfig.cmake.in
