@@ -48,7 +48,9 @@ def test_the_facts_are_those_of_llama_cpp() -> None:
         assert [tok.add_bos, tok.add_eos] == flags, name
         buffer = tok.vocabulary_buffer()
         has_scores = len(tok.to_spec().facts.scores) > 0
-        for id in np.sort(buffer.sorted_ids).tolist():
+        is_checked = buffer.types != TokenType.NORMAL
+        is_checked[::11] = True  # all tokens would take minutes
+        for id in np.flatnonzero(is_checked & tok._has_token).tolist():
             text = tok.token_bytes(id).decode("utf-8", "replace")
             if not theirs.piece(id).startswith(b"[UNK_BYTE_"):  # wrong in llama.cpp
                 assert tok.rendered_bytes(id) == theirs.piece(id), (name, id)
