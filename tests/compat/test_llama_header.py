@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as c
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -114,9 +113,7 @@ def of_llama(vocabulary: LlamaVocabulary, name: str, *arguments: Any, kind: Any 
     return function(c.c_void_p(vocabulary._handle), *arguments)
 
 
-def detokenized(
-    vocabulary: LlamaVocabulary, ids: list[int], remove: bool, unparse: bool
-) -> bytes:
+def detokenized(vocabulary: LlamaVocabulary, ids: list[int], remove: bool, unparse: bool) -> bytes:
     """Return the result of llama_detokenize."""
     listed = (c.c_int32 * len(ids))(*ids)
     return vocabulary._text(
@@ -147,7 +144,7 @@ def test_results_equal_those_of_llama_cpp(c_library: CLibrary, client: c.CDLL) -
             assert facts[fact] == of_llama(theirs, fact, kind=kind), (name, fact)
         random = seeded(name)
         limit = facts["n_tokens"]
-        frequent = theirs.tokenize(" ".join(TEXTS)) + [facts["bos"], facts["eos"]]
+        frequent = [*theirs.tokenize(" ".join(TEXTS)), facts["bos"], facts["eos"]]
         frequent = [id for id in frequent if id >= 0]
         for id in random.sample(range(limit), max_examples(300)) + frequent:
             assert ours.piece(id) == theirs.piece(id), (name, id)

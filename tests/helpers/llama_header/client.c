@@ -42,21 +42,15 @@ EXPORT int32_t detokenize(const pretok_llama_vocab *vocab, const int32_t *tokens
 
 /* Writes the number of tokens, the ids of all roles, and the flags, as llama.h lists them. */
 EXPORT void facts(const pretok_llama_vocab *vocab, int32_t *result) {
-  const int32_t all[] = {pretok_llama_vocab_n_tokens(vocab),
-                         pretok_llama_vocab_bos(vocab),
-                         pretok_llama_vocab_eos(vocab),
-                         pretok_llama_vocab_eot(vocab),
-                         pretok_llama_vocab_sep(vocab),
-                         pretok_llama_vocab_pad(vocab),
-                         pretok_llama_vocab_mask(vocab),
-                         pretok_llama_vocab_fim_pre(vocab),
-                         pretok_llama_vocab_fim_suf(vocab),
-                         pretok_llama_vocab_fim_mid(vocab),
-                         pretok_llama_vocab_fim_pad(vocab),
-                         pretok_llama_vocab_fim_rep(vocab),
-                         pretok_llama_vocab_fim_sep(vocab),
-                         pretok_llama_vocab_get_add_bos(vocab),
-                         pretok_llama_vocab_get_add_eos(vocab)};
+  const int32_t all[] = {
+      pretok_llama_vocab_n_tokens(vocab),   pretok_llama_vocab_bos(vocab),
+      pretok_llama_vocab_eos(vocab),        pretok_llama_vocab_eot(vocab),
+      pretok_llama_vocab_sep(vocab),        pretok_llama_vocab_pad(vocab),
+      pretok_llama_vocab_mask(vocab),       pretok_llama_vocab_fim_pre(vocab),
+      pretok_llama_vocab_fim_suf(vocab),    pretok_llama_vocab_fim_mid(vocab),
+      pretok_llama_vocab_fim_pad(vocab),    pretok_llama_vocab_fim_rep(vocab),
+      pretok_llama_vocab_fim_sep(vocab),    pretok_llama_vocab_get_add_bos(vocab),
+      pretok_llama_vocab_get_add_eos(vocab)};
   memcpy(result, all, sizeof all);
 }
 
