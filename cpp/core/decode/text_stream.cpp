@@ -1,7 +1,6 @@
 #include "core/decode/text_stream.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace pretok {
@@ -21,24 +20,15 @@ DecodeStream TextStream::new_decoder(bool is_later) const {
 }
 
 void TextStream::feed(const std::uint32_t *ids, std::size_t count, std::string &text) {
+  if (is_torn_)
+    rewind(0);
   if (ids_.capacity() - ids_.size() < count)
     ids_.reserve(std::max(ids_.size() + count, 2 * ids_.size()));
   Progress now{tail_, 0, ids_.size(), last_checkpoint(), {}};
-  // A decoder that holds no text is not changed by an id with whole text, so it needs no copy.
-  std::string_view more;
-  while (now.used < count && stream_.is_idle() && tail_is_open(now) &&
-         find_whole(ids[now.used], more)) {
-    pass(more, now.tail, text);
-    take(now, true);
-  }
-  std::optional<DecodeStream> decoder;
-  if (now.used < count && tail_is_open(now)) {
-    decoder.emplace(stream_);
-    advance(*decoder, now, ids, count, text);
-  }
+  is_torn_ = true;
+  advance(stream_, now, ids, count, text);
   checkpoints_.reserve(checkpoints_.size() + now.checkpoints.size());
-  if (decoder)
-    stream_ = std::move(*decoder);
+  is_torn_ = false;
   ids_.insert(ids_.end(), ids, ids + now.used);
   tail_ = now.tail;
   checkpoints_.insert(checkpoints_.end(), now.checkpoints.begin(), now.checkpoints.end());
@@ -47,7 +37,7 @@ void TextStream::feed(const std::uint32_t *ids, std::size_t count, std::string &
 bool TextStream::feed_whole(const std::uint32_t *ids, std::size_t count, std::string &text,
                             std::string_view &result) {
   const bool is_plain = !options_.clean_up && options_.stop == nullptr;
-  if (!is_plain || !stream_.is_idle() || ids_.capacity() - ids_.size() < count ||
+  if (!is_plain || is_torn_ || !stream_.is_idle() || ids_.capacity() - ids_.size() < count ||
       ids_.size() + count - last_checkpoint() >= INTERVAL)
     return false;
   result = text;
@@ -114,6 +104,8 @@ void TextStream::pass_to_stop(std::string_view more, Tail &tail, std::string &te
 void TextStream::finish(std::string &text) {
   if (tail_.stopped != StopStrings::NONE)
     return;
+  if (is_torn_)
+    rewind(0);
   DecodeStream decoder(stream_);
   Tail tail = tail_;
   std::string more;
@@ -131,6 +123,7 @@ void TextStream::finish(std::string &text) {
 
 void TextStream::reset() {
   stream_ = new_decoder(false);
+  is_torn_ = false;
   tail_ = Tail();
   ids_.clear();
   checkpoints_.clear();
@@ -148,6 +141,7 @@ std::uint64_t TextStream::rewind(std::size_t count) {
   advance(decoder, now, ids_.data() + start, target - start, text);
   const std::uint64_t removed = tail_.size - now.tail.size;
   stream_ = std::move(decoder);
+  is_torn_ = false;
   tail_ = now.tail;
   ids_.resize(target);
   checkpoints_.resize(kept);

@@ -112,6 +112,9 @@ private:
   const Decoder::WholeTexts *whole_;
   TextStreamOptions options_;
   DecodeStream stream_;
+  // Whether a call ended within a change of stream_, for lack of memory. The next call then
+  // feeds the ids again, so that no call needs a copy of stream_.
+  bool is_torn_ = false;
   Tail tail_;
   std::vector<std::uint32_t> ids_;
   std::vector<Checkpoint> checkpoints_;
