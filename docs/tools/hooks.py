@@ -28,6 +28,7 @@ PAGES = {
     "cpp/capi/pretok.h": "reference/c.md",
     "cpp/core/README.md": "explanation/core.md",
     "cpp/fuzz/README.md": "explanation/fuzzing.md",
+    "cpp/rust/README.md": "reference/rust.md",
     "pretok/presets/README.md": "reference/presets.md",
     "tests/bench/records/README.md": "records.md",
     "tests/examples/README.md": "examples.md",
