@@ -7,6 +7,7 @@ import re
 SECTION = re.compile(r"^/\* ---- (.*?) -+ \*/$", re.MULTILINE)
 COMMENT = re.compile(r"^/\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"\b(?:(?:enum|struct) )?(pretok_\w+)(?=\(| \{|;)")
+MACRO = re.compile(r"^#define (\w+)")
 
 
 def header_page(header: str) -> str:
@@ -42,6 +43,7 @@ def _declarations(section: str) -> list[str]:
             code_text = (
                 declaration.strip().replace("PRETOK_API ", "").replace(" PRETOK_NOEXCEPT", "")
             )
-            parts += [f"\n### {NAME.findall(code_text)[0]}\n", comment, f"\n```c\n{code_text}\n```"]
+            names = NAME.findall(code_text) or MACRO.findall(code_text)
+            parts += [f"\n### {names[0]}\n", comment, f"\n```c\n{code_text}\n```"]
             comment = ""
     return parts
