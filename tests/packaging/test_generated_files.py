@@ -42,6 +42,7 @@ def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
         CORE / "unicode" / "generated" / "compositions.inc",
         CORE / "unicode" / "generated" / "word_characters.inc",
         FORMATS / "gguf_types.inc",
+        CORE / "encode" / "generated" / "token_names.inc",
     )
 
 
