@@ -285,7 +285,7 @@ const NativeTokenizer &NativeTokenizer::of(const py::object &self) {
 }
 
 py::object NativeTokenizer::rendered(const py::object &self) {
-  const auto &native = self.cast<const NativeTokenizer &>();
+  const NativeTokenizer &native = of(self);
   if (!native.decodes_)
     return py::none();
   const Decoder &decoder = native.decoder_.get();
