@@ -205,7 +205,6 @@ bool stream_text(const pretok_tokenizer *tokenizer) {
     all_ok = false;
   CHECK(size == 0 && total == text.size() && std::memcmp(decoded, text.data(), total) == 0);
   pretok_decode_stream_free(stream);
-  CHECK(live == 0);
   return all_ok;
 }
 
@@ -265,7 +264,17 @@ void run_all(const char *normalizer) {
   run_out("special set", [&] { return make_set(tokenizer); });
   if (normalizer == nullptr) {
     run_out("decode", [&] { return decode(tokenizer); });
-    run_out("decode stream", [&] { return stream_text(tokenizer); });
+    run_out("decode stream", [&] {
+      fresh();
+      return stream_text(tokenizer);
+    });
+    // The first stream has made the tables of the decoder, which the tokenizer keeps.
+    run_out("the same with one tokenizer", [&] {
+      live = 0;
+      const bool ok = stream_text(tokenizer);
+      CHECK(live == 0);
+      return ok;
+    });
   }
   pretok_tokenizer_free(tokenizer);
 }

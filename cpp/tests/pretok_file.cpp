@@ -30,7 +30,7 @@ constexpr std::uint32_t ADD_PREFIX_SPACE = 8;
 constexpr std::uint32_t OWN_PRESET = 16;
 constexpr std::uint32_t TRIM_OFFSETS = 64;
 constexpr std::uint32_t KEEP_FIRST_SPACE = 128;
-constexpr std::uint32_t UNKNOWN_FLAG = 256;
+constexpr std::uint32_t UNKNOWN_FLAG = 512;
 
 // Returns the part of the body of a .pretok file before the tokens.
 std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
