@@ -281,14 +281,36 @@ def test_the_program_of_the_readme(prefix: Path, tmp_path: Path) -> None:
 def test_the_programs_of_the_site(
     page: str, language: str, output: str, prefix: Path, tmp_path: Path
 ) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    (program,) = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    (program,) = (block for block in blocks(page, language) if "int main(" in block)
     source = tmp_path / f"program.{language}"
     source.write_text(program, encoding="utf-8")
     for name in re.findall(r"\w+\.pretok\b", program):
         bpe.train([program], vocab_size=300, preset="gpt2").save(tmp_path / name)
     by_pkg_config(prefix, tmp_path, source=source)
     assert ran("sh", "-c", f"cd {tmp_path} && ./program").endswith(output)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the code of `language` on a page of the site."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("page", "language"),
+    [("how-to/cpp.md", "c"), ("how-to/llama-cpp.md", "c"), ("how-to/llama-cpp.md", "cpp")],
+)
+def test_the_functions_of_the_site_compile(
+    page: str, language: str, prefix: Path, tmp_path: Path
+) -> None:
+    functions = [block for block in blocks(page, language) if "int main(" not in block]
+    assert functions
+    for block in functions:
+        source = tmp_path / f"functions.{language}"
+        source.write_text(block, encoding="utf-8")
+        standard = "-std=c99" if language == "c" else "-std=c++17"
+        include = next(prefix.glob("**/llama_vocab.h")).parent
+        ran(tool("cc"), standard, "-Wall", "-Wextra", "-fsyntax-only", f"-I{include}", source)
 
 
 @slow
