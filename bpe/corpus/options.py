@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import Annotated, Any, SupportsIndex
+from typing import Annotated, Any, SupportsIndex, get_args
 
 from bpe.corpus.fields import Count, Id, Positive, check_of, fraction, one_of
 from bpe.corpus.layouts import LAYOUTS
 from bpe.errors import UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
 from bpe.training.limits import MAX_TEXT, check_positive
-from bpe.types import Special
+from bpe.types import Special, Treatment
 
 MAX_UINT16 = 1 << 16
 """The number of ids that 16 bits can hold: one more than the largest such id."""
@@ -23,9 +23,7 @@ SHARD_TOKENS = 1 << 27
 
 def check_special(value: Any) -> None:
     """Check the option `special`: a word, or a list of tokens."""
-    (check_of(list[str]) if isinstance(value, list) else one_of("raise", "text", "allow", "plain"))(
-        value
-    )
+    (check_of(list[str]) if isinstance(value, list) else one_of(*get_args(Treatment)))(value)
 
 
 @dataclass(frozen=True)

@@ -46,24 +46,13 @@ static pretok_status read_stop(const pretok_decode_options &options,
   return PRETOK_OK;
 }
 
-static pretok_status open_stream(const pretok_tokenizer &tokenizer, TextStreamOptions options,
-                                 pretok_decode_stream **result) {
-  *result = new pretok_decode_stream{&tokenizer,
-                                     TextStream(tokenizer.core->decoder(), std::move(options))};
-  return PRETOK_OK;
-}
-
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
                                        pretok_decode_stream **result,
                                        pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
-    TextStreamOptions options;
-    options.skip_special = skip_special;
-    return open_stream(*tokenizer, std::move(options), result);
-  });
+  pretok_decode_options options{};
+  options.struct_size = sizeof options;
+  options.skip_special = skip_special;
+  return pretok_decode_stream_with(tokenizer, &options, result, error);
 }
 
 pretok_status pretok_decode_stream_with(const pretok_tokenizer *tokenizer,
@@ -80,7 +69,9 @@ pretok_status pretok_decode_stream_with(const pretok_tokenizer *tokenizer,
     TextStreamOptions options{own.skip_special, own.continuation, own.clean_up, nullptr};
     if (const pretok_status status = read_stop(own, options.stop, error))
       return status;
-    return open_stream(*tokenizer, std::move(options), result);
+    *result = new pretok_decode_stream{
+        tokenizer, TextStream(tokenizer->core->decoder(), std::move(options))};
+    return PRETOK_OK;
   });
 }
 

@@ -1,6 +1,7 @@
 // pretok_encode_batch: many texts on several threads.
 #include "capi/encode_call.hpp"
 #include "core/threads/encode_texts.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,7 +22,7 @@ struct CallerText {
     return {data + start, end - start};
   }
   std::size_t whole(std::size_t at) const {
-    while (at > 0 && at < bytes && (data[at] & 0xC0) == 0x80)
+    while (at > 0 && at < bytes && is_tail(data[at]))
       --at;
     return at;
   }

@@ -112,8 +112,8 @@ private:
   const Decoder::WholeTexts *whole_;
   TextStreamOptions options_;
   DecodeStream stream_;
-  // Whether a call ended within a change of stream_, for lack of memory. The next call then
-  // feeds the ids again, so that no call needs a copy of stream_.
+  // True if a call ran out of memory while it changed stream_. The next call then feeds the ids
+  // again. So no call needs a copy of stream_.
   bool is_torn_ = false;
   Tail tail_;
   std::vector<std::uint32_t> ids_;
