@@ -183,7 +183,7 @@ class PieceDecodeStream(IdStream):
         super().__init__(no_bytes, REPLACE_EACH if errors == "replace" else errors)
         self._pieces = decoder
         self._skip_special = skip_special
-        # Whether a space that comes next is dropped.
+        # True if the stream drops the next space.
         self._at_start = decoder.decoding.strips_space and not continuation
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:

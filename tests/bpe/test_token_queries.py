@@ -1,4 +1,4 @@
-"""What samplers ask of a vocabulary: both backends and C give the same answers."""
+"""Both backends and C give the same facts about tokens to samplers."""
 
 from __future__ import annotations
 
