@@ -10,7 +10,6 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.charsets.classified_text import code_points_of
 from pretok.errors import quoted, shortened
 from pretok.machine.backend import (
     BackendName,
@@ -23,7 +22,7 @@ from pretok.machine.machine import GAP, Unit, widths_of
 from pretok.machine.stream import Step, Stream
 from pretok.preset import Preset
 from pretok.rules import Rule
-from pretok.text import ESCAPE, Text, as_str, as_str_or_bytes
+from pretok.text import ESCAPE, Text, as_str, as_str_or_bytes, code_points_of
 from pretok.unicode import check_version
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from bpe.encoding.utf8 import join_surrogates
 from bpe.types import Offsets
-from pretok.charsets.classified_text import code_points_of
+from pretok.text import code_points_of
 
 
 class ByteToCharOffsets:

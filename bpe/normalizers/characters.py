@@ -17,7 +17,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """First and last code points, ascending."""
 
 
-def _ranges(listed: str) -> Ranges:
+def ranges(listed: str) -> Ranges:
     """Parse a list of hexadecimal code points and ranges, such as "1-8 B"."""
     ranges = [part.partition("-") for part in listed.split()]
     return tuple(sorted((int(first, 16), int(last or first, 16)) for first, _, last in ranges))
@@ -28,7 +28,7 @@ class CharacterSet:
 
     def __init__(self, categories: tuple[str, ...], more: str, fewer: str) -> None:
         self._categories = categories
-        self._more, self._fewer = _ranges(more), _ranges(fewer)
+        self._more, self._fewer = ranges(more), ranges(fewer)
 
     @property
     def edges(self) -> set[int]:
@@ -56,7 +56,7 @@ def is_in(characters: CharacterSet, char: str) -> bool:
 
 
 def _members(listed: str) -> Iterator[int]:
-    for first, last in _ranges(listed):
+    for first, last in ranges(listed):
         yield from range(first, last + 1)
 
 
@@ -112,7 +112,7 @@ A7D8:A7D9 A7DA:A7DB A7DC:19B 10570-1057A:10597 1057C-1058A:105A3 1058C-10592:105
 _SMALL_LETTERS = {
     chr(code): chr(int(small, 16) + code - first)
     for capitals, _, small in (part.partition(":") for part in _NEW_CAPITALS.split())
-    for first, last in _ranges(capitals)
+    for first, last in ranges(capitals)
     for code in range(first, last + 1)
 }
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bpe.tokenizer import Tokenizer
 from bpe.types import Offsets
-from pretok.charsets.classified_text import code_points_of
 from pretok.pre_tokenizers.scripts import script_numbers
+from pretok.text import code_points_of
 
 SCRIPTS = {
     "Latin": "a",

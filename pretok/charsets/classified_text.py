@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.charsets.alphabet import END, Alphabet
+from pretok.text import code_points_of
 from pretok.unicode import CODE_POINTS, table
 
 OUT, IN = b"\0", b"\1"
@@ -19,11 +20,6 @@ OUT, IN = b"\0", b"\1"
 UNLIMITED = sys.maxsize
 UNDECIDED = -2
 """Result of a Matcher if later text may change the match; see `Text.undecided`."""
-
-
-def code_points_of(chars: str) -> NDArray[np.uint32]:
-    """Return the code points of `chars`, lone surrogates included."""
-    return np.frombuffer(chars.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
 class Classifier:

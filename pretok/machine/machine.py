@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.charsets.alphabet import END
-from pretok.charsets.classified_text import OUT, UNDECIDED, UNLIMITED, Classifier, code_points_of
+from pretok.charsets.classified_text import OUT, UNDECIDED, UNLIMITED, Classifier
 from pretok.machine.program import Program
 from pretok.rules import Matcher
-from pretok.text import ESCAPE, as_str
+from pretok.text import ESCAPE, as_str, code_points_of
 
 if TYPE_CHECKING:
     from pretok import _core

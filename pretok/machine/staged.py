@@ -10,13 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.charsets.classified_text import code_points_of
 from pretok.machine import machine
 from pretok.machine.machine import Machine, PythonSplitter, Steps, Unit, widths_of
 from pretok.machine.program import compile_rules
 from pretok.machine.stream import IndexedPreToken, Stream
 from pretok.stage import Stage
-from pretok.text import as_str
+from pretok.text import as_str, code_points_of
 
 
 class StagedMachine(PythonSplitter):

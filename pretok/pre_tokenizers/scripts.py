@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.charsets.classified_text import code_points_of
 from pretok.charsets.sets import ALL_ATOMS, ANY, CharSet
 from pretok.pre_tokenizers.block import Block
 from pretok.pre_tokenizers.piece import Piece
 from pretok.rules import Run
 from pretok.stage import Stage
+from pretok.text import code_points_of
 from pretok.unicode import CODE_POINTS
 
 JOINER = 0

@@ -18,9 +18,9 @@ import pretok
 from paths import shared
 from pretok import Preset, Run
 from pretok.charsets import CharSet, sets
-from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName
+from pretok.text import code_points_of
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import Atom
 from support import CORE_NAMES, FULL, atoms_by_code_point, members, regex_split, scalar_values

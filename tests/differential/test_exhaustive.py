@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 import pretok
 from pretok import Preset, PreTokenizer
-from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import FuzzEngine, engine
 from pretok.fuzz.exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Machine, widths_of
-from pretok.text import ESCAPE
+from pretok.text import ESCAPE, code_points_of
 from support import CORE_NAMES, FULL, REPORT, sample, strings
 
 LIMITS = {

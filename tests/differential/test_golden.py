@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import pretok
 from paths import shared
-from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
+from pretok.text import code_points_of
 from support import CORE_NAMES, FULL, PRESET_NAMES, atoms_by_code_point, native_missing
 
 SLICE = 200_000 if FULL else 40_000

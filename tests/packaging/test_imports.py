@@ -24,7 +24,7 @@ LAYERS = (
      "pretok.formats", "pretok.machine", "pretok.patterns"),
     ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
      "pretok.unicode"),
-    ("pretok.formats.gguf_metadata",),
+    ("pretok.formats.gguf_metadata", "pretok.unicode.graphemes"),
     ("pretok.charsets.sets",),
     ("pretok.charsets", "pretok.charsets.alphabet", "pretok.charsets.notation"),
     ("pretok.charsets.classified_text",),
