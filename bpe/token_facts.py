@@ -95,6 +95,8 @@ class TokenFacts:
     """The ids that end a generation, if a file lists them; ascending."""
     chat_template: str | None = None
     """The chat template in Jinja; never ""."""
+    named_templates: Mapping[str, str] = field(default_factory=dict)
+    """The other chat templates by name, such as "tool_use"; .pretok files omit them."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenFacts):
@@ -106,12 +108,13 @@ class TokenFacts:
 
     def __bool__(self) -> bool:
         """Return whether there is any fact."""
-        return self._key() != (b"", b"", (), (), None)
+        return self._key() != (b"", b"", (), (), None, ())
 
     def _key(self) -> tuple[object, ...]:
         roles = tuple(sorted(self.roles.items()))
         scores = self.scores.astype("<f4").tobytes()
-        return self.types.tobytes(), scores, roles, self.ends, self.chat_template
+        named = tuple(sorted(self.named_templates.items()))
+        return self.types.tobytes(), scores, roles, self.ends, self.chat_template, named
 
 
 def roles_of_names(ids: Mapping[str, int]) -> dict[str, int]:

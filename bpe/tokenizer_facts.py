@@ -139,6 +139,13 @@ class TokenizerFacts(TokenizerParts):
         """The chat template of the file, or None."""
         return self._spec.facts.chat_template
 
+    @property
+    def chat_templates(self) -> dict[str, str]:
+        """All chat templates of the files by name; `chat_template` has the name "default"."""
+        facts = self._spec.facts
+        default = {} if facts.chat_template is None else {"default": facts.chat_template}
+        return {**default, **facts.named_templates}
+
     @once
     def max_token_bytes(self) -> int:
         """The size of the longest token in rendered bytes."""

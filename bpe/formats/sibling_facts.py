@@ -16,28 +16,27 @@ from bpe.token_facts import TokenFacts
 SPECIAL_MAP = "special_tokens_map.json"
 GENERATION = "generation_config.json"
 TEMPLATE = "chat_template.jinja"
+MORE_TEMPLATES = "additional_chat_templates"
 _ROLES = {f"{role}_token": role for role in ("bos", "eos", "unk", "pad", "sep", "mask")}
 
 
 def with_siblings(spec: TokenizerSpec | FileSpec, folder: Path) -> TokenFacts:
     """Return the facts of `spec`, and those of the files in `folder`, which replace them.
 
-    tokenizer_config.json names tokens with roles, as special_tokens_map.json does, and has a chat
-    template, unless chat_template.jinja has it. generation_config.json has the ids that end a
-    generation. Ignores names and ids that no token has. Raises VocabularyError for a file that is
-    malformed.
+    tokenizer_config.json names tokens with roles, as special_tokens_map.json does, and has chat
+    templates, unless chat_template.jinja and additional_chat_templates have them.
+    generation_config.json has the ids that end a generation. Ignores names and ids that no token
+    has. Raises VocabularyError for a file that is malformed.
     """
     find = _finder(spec)
     roles = dict(spec.facts.roles)
-    template = None
+    templates: dict[str, str] = {}
     for name in (SPECIAL_MAP, CONFIG):
         with named(folder / name):
             config = _object(folder / name)
             roles.update(_roles(config, find))
-            template = _template(config["chat_template"]) or template
-    if (folder / TEMPLATE).is_file():
-        with named(folder / TEMPLATE):
-            template = utf8_text(read(folder / TEMPLATE))
+            templates = _templates(config["chat_template"]) or templates
+    templates = _template_files(folder) or templates
     with named(folder / GENERATION):
         ends = _ends(_object(folder / GENERATION)["eos_token_id"], spec)
     facts = spec.facts
@@ -45,7 +44,8 @@ def with_siblings(spec: TokenizerSpec | FileSpec, folder: Path) -> TokenFacts:
         facts,
         roles=roles,
         ends=ends or facts.ends,
-        chat_template=template or facts.chat_template,
+        chat_template=templates.pop("default", None) or facts.chat_template,
+        named_templates=templates or facts.named_templates,
     )
 
 
@@ -79,12 +79,22 @@ def _roles(config: Value, find: Callable[[str], int | None]) -> Iterator[tuple[s
             yield role, id
 
 
-def _template(value: Value) -> str | None:
-    """Return the template, or the one with the name "default" of a list of templates."""
+def _templates(value: Value) -> dict[str, str]:
+    """Return the template with the name "default", or the templates of a list by name."""
     if type(value.value) is not list:
-        return None if value.value is None else value.text()
-    texts = (item["template"].text() for item in value.items() if item["name"].text() == "default")
-    return next(texts, None)
+        return {} if value.value is None else {"default": value.text()}
+    return {item["name"].text(): item["template"].text() for item in value.items()}
+
+
+def _template_files(folder: Path) -> dict[str, str]:
+    files = {path.stem: path for path in sorted((folder / MORE_TEMPLATES).glob("*.jinja"))}
+    if (folder / TEMPLATE).is_file():
+        files["default"] = folder / TEMPLATE
+    templates = {}
+    for name, path in files.items():
+        with named(path):
+            templates[name] = utf8_text(read(path))
+    return templates
 
 
 def _ends(value: Value, spec: TokenizerSpec | FileSpec) -> tuple[int, ...]:

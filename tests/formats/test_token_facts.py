@@ -110,8 +110,19 @@ def test_other_files_of_a_folder_state_facts(tmp_path: Path, backend: BackendNam
            generation_config={"eos_token_id": 265})  # fmt: skip
     found = facts(bpe.load(path, backend=backend))
     assert (found.chat_template, found.ends) == ("d", (265,))
+    tok = bpe.load(path, backend=backend)
+    assert tok.chat_templates == {"default": "d", "tools": "t"}
+    more = path / "additional_chat_templates"
+    more.mkdir()
+    write(more / "rag.jinja", b"r")
+    assert bpe.load(path, backend=backend).chat_templates == {"rag": "r"}
     folder(path, chat_template="{{ jinja }}")
-    assert facts(bpe.load(path, backend=backend)).chat_template == "{{ jinja }}"
+    tok = bpe.load(path, backend=backend)
+    assert tok.chat_template == "{{ jinja }}"
+    assert tok.chat_templates == {"default": "{{ jinja }}", "rag": "r"}
+    saved = tmp_path / "a.pretok"
+    tok.save(saved)
+    assert bpe.load(saved, backend=backend).chat_templates == {"default": "{{ jinja }}"}
     assert not facts(bpe.load(path / "tokenizer.json", backend=backend))
     with pytest.raises(VocabularyError, match=r"generation_config\.json: eos_token_id is \"x\""):
         bpe.load(folder(path, generation_config={"eos_token_id": "x"}), backend=backend)

@@ -118,6 +118,7 @@ LAYERS = (
     ("bpe.statistics.comparison", "bpe.statistics.curve", "bpe.statistics.ranks"),
     ("bpe.statistics",),
     ("bpe",),
+    ("bpe.chat*",),
     ("bpe.plots.picture",),
     ("bpe.plots.comparison", "bpe.plots.curves", "bpe.plots.documents", "bpe.plots.ranks"),
     ("bpe.plots",),

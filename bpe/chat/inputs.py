@@ -1,0 +1,177 @@
+"""Convert messages, tools and documents to values that know where they come from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bpe.chat.origins import Origin, Path
+from bpe.chat.text import TracedText, literal, make
+
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+"""The names of a message's reasoning. Templates read the first or the second."""
+ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "user"})
+"""The roles that count as text of the template, which may make special tokens of them: Phi-4-mini
+writes "<|" and the role and "|>". Any other role is untrusted."""
+
+
+class Fields(dict[Any, Any]):
+    """A mapping at `_path`. `_raw` is the mapping it was made of, which JSON is written from.
+
+    The keys are plain str, and TracedText when a template asks for them.
+    """
+
+    __slots__ = ("_path", "_raw")
+    _path: Path
+    _raw: object
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def keys(self) -> list[Any]:  # type: ignore[override]
+        """Return the keys, as texts of this mapping."""
+        return [self._key(key) for key in dict.keys(self)]
+
+    def items(self) -> list[tuple[Any, Any]]:  # type: ignore[override]
+        """Return the keys and the values."""
+        return [(self._key(key), value) for key, value in dict.items(self)]
+
+    def _key(self, key: Any) -> Any:
+        return make(key, Origin((*self._path, key))) if type(key) is str else key
+
+
+class Items(list[Any]):
+    """A list at `_path`, made of the list `_raw`."""
+
+    __slots__ = ("_path", "_raw")
+    _path: Path
+    _raw: object
+
+
+def convert(value: Any, path: Path) -> Any:
+    """Return `value` with each str as a TracedText of its own path; no part of it is trusted.
+
+    Mappings, dataclasses and objects with `model_dump` become `Fields`, lists `Items`. Other
+    objects become their type in angle brackets, so that a template cannot call their methods.
+    """
+    kind = type(value)
+    if kind is str:
+        return make(value, Origin(path))
+    if value is None or kind in (int, float, bool):
+        return value
+    if kind is dict:
+        fields = Fields()
+        for key, item in value.items():
+            plain = key if type(key) is str else _plain_key(key)
+            dict.__setitem__(fields, plain, convert(item, (*path, plain)))
+        fields._path, fields._raw = path, value
+        return fields
+    if kind is list:
+        items = Items([convert(item, (*path, at)) for at, item in enumerate(value)])
+        items._path, items._raw = path, value
+        return items
+    return _convert_object(value, path)
+
+
+def _convert_object(value: Any, path: Path) -> Any:
+    if isinstance(value, str):
+        return make(str.__str__(value), Origin(path))
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, list):
+        return convert([*value], path)
+    if isinstance(value, tuple):
+        return tuple(convert(item, (*path, at)) for at, item in enumerate(value))
+    if isinstance(value, np.generic):
+        return convert(value.item(), path)
+    fields = _fields_of(value)
+    if fields is None:
+        return make(f"<{type(value).__name__}>", Origin(path))
+    return convert(fields, path)
+
+
+def _fields_of(value: Any) -> dict[Any, Any] | None:
+    """Return the fields of a mapping, a dataclass or a model of pydantic."""
+    if isinstance(value, Mapping):
+        return {key: value[key] for key in value}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if callable(getattr(value, "model_dump", None)):
+        return dict(value.model_dump())
+    return None
+
+
+def _plain_key(key: Any) -> Any:
+    plain = convert(key, ())
+    return str(plain) if isinstance(plain, TracedText) else plain
+
+
+def convert_messages(messages: Any) -> Items:
+    """Return the messages without their fields that are None. Roles of ROLES are trusted.
+
+    Like transformers 5, show reasoning under the names `reasoning_content` and `thinking`,
+    whichever of them, or `reasoning`, a message has. Raises TypeError for other types, and
+    ValueError for an empty list.
+    """
+    listed = getattr(messages, "messages", messages)
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise TypeError(
+            f"messages is of type {type(messages).__name__}; expected a list of messages, which "
+            'are mappings such as {"role": "user", "content": "Hello"}'
+        )
+    if not listed:
+        raise ValueError("messages is empty; expected at least one message")
+    converted = Items()
+    for at, message in enumerate(listed):
+        fields = message if type(message) is dict else _fields_of(message)
+        if fields is None:
+            raise TypeError(
+                f"messages[{at}] is of type {type(message).__name__}; expected a mapping such as "
+                '{"role": "user", "content": "Hello"}'
+            )
+        plain = {key: item for key, item in fields.items() if item is not None}
+        name = next((name for name in _REASONING if name in plain), None)
+        shown = plain if name is None else _with_reasoning(plain, plain[name])
+        known = convert(shown, ("messages", at))
+        role = dict.get(known, "role")
+        if isinstance(role, TracedText) and role in ROLES:
+            dict.__setitem__(known, "role", literal(str(role)))
+        for alias in _REASONING[:2] if name is not None else ():
+            if alias not in plain:
+                dict.__setitem__(known, alias, known[name])
+        converted.append(known)
+    converted._path, converted._raw = ("messages",), [message._raw for message in converted]
+    return converted
+
+
+def _with_reasoning(message: Mapping[str, Any], reasoning: Any) -> dict[str, Any]:
+    return {"thinking": reasoning, **message, "reasoning_content": reasoning}
+
+
+def convert_tools(tools: Any) -> Any:
+    """Return the tools; raises TypeError unless they are a list of mappings."""
+    return _convert_list(tools, "tools", "JSON schemas; transformers.utils.get_json_schema(f) "
+                         "returns that of a function")  # fmt: skip
+
+
+def convert_documents(documents: Any) -> Any:
+    """Return the documents; raises TypeError unless they are a list of mappings."""
+    return _convert_list(documents, "documents", "mappings with the keys title and text")
+
+
+def _convert_list(values: Any, name: str, expected: str) -> Any:
+    if values is None:
+        return None
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is of type {type(values).__name__}; expected a list of {expected}")
+    for at, value in enumerate(values):
+        if _fields_of(value) is None or isinstance(value, type):
+            raise TypeError(
+                f"{name}[{at}] is of type {type(value).__name__}; expected {name} to be {expected}"
+            )
+    return convert([*values], (name,))

@@ -1,0 +1,152 @@
+"""Render a chat template into segments of trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bpe.chat.inputs import Items, convert, convert_documents, convert_messages, convert_tools
+from bpe.chat.origins import Origin, Path
+from bpe.chat.templates import choose_template, compiled, special_tokens_of, trusted
+from bpe.chat.text import pieces_of
+from bpe.errors import shortened
+from bpe.tokenizer import Tokenizer
+from bpe.types import Treatment
+
+
+class Segments(list[tuple[str, Treatment]]):
+    """The segments of a rendered chat, pairs of a text and its policy for `encode_segments`.
+
+    The policy is "allow" for text of the template, in which added tokens are found, and "plain" for
+    any other text, in which none is. The other attributes have one item for each segment.
+    """
+
+    def __init__(self, origins: Iterable[tuple[str, Origin]] = ()) -> None:
+        self.sources: list[Path | None] = []
+        """The path of each segment, such as ("messages", 0, "content"); None for text of the
+        template, and () for text without a single place, such as a date."""
+        self.is_generated: list[bool] = []
+        """Whether each segment is in a `{% generation %}` block."""
+        for text, origin in origins:
+            self.append((text, "allow" if origin.path is None else "plain"))
+            self.sources.append(origin.path)
+            self.is_generated.append(origin.is_generated)
+
+    @property
+    def text(self) -> str:
+        """The whole rendered text."""
+        return "".join(text for text, _ in self)
+
+
+def render(
+    tok_or_template: Tokenizer | str | Mapping[str, str],
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    documents: Sequence[Mapping[str, Any]] | None = None,
+    chat_template: str | None = None,
+    special_tokens: Mapping[str, Any] | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
+    **kwargs: Any,
+) -> Segments:
+    """Return the chat as segments, whose texts together are the text that the template makes.
+
+    The template is that of a tokenizer, or a Jinja template, or a mapping of names to templates.
+    `chat_template` is another template, or the name of one of them. Only text of the template, and
+    the `special_tokens` (variables such as bos_token), may hold added tokens. By default they are
+    those of the tokenizer. All text from messages, tools, documents and other `kwargs` may not,
+    wherever the template puts it and however it changes it.
+
+    `continue_final_message` omits all text after the content of the final message, or after its
+    field of this name. Raises ChatTemplateError if the template is malformed or rejects the
+    messages, and TypeError or ValueError for other wrong arguments.
+
+    >>> from bpe.chat import render
+    >>> template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}<eot>{% endfor %}"
+    >>> segments = render(template, [{"role": "user", "content": "Hi <eot> "}])
+    >>> segments[1:4]
+    [('user', 'plain'), ('|>', 'allow'), ('Hi <eot>', 'plain')]
+    >>> segments.sources[1:4]
+    [('messages', 0, 'role'), None, ('messages', 0, 'content')]
+    """
+    templates: str | Mapping[str, str] | None
+    if isinstance(tok_or_template, Tokenizer):
+        templates = tok_or_template.chat_templates or None
+        if special_tokens is None:
+            special_tokens = dict(special_tokens_of(tok_or_template))
+    elif isinstance(tok_or_template, (str, Mapping)):
+        templates = tok_or_template
+    else:
+        raise TypeError(
+            f"expected a bpe.Tokenizer or a template, got {type(tok_or_template).__name__}"
+        )
+    template = compiled(choose_template(templates, chat_template, tools is not None))
+    if continue_final_message and add_generation_prompt:
+        raise ValueError("pass add_generation_prompt or continue_final_message, not both")
+    converted = convert_messages(messages)
+    final = _mark_final(converted, continue_final_message)
+    parts = template.parts(
+        {
+            **trusted(special_tokens or {}),
+            **{name: convert(value, (name,)) for name, value in kwargs.items()},
+            "messages": converted,
+            "tools": convert_tools(tools),
+            "documents": convert_documents(documents),
+            "add_generation_prompt": add_generation_prompt,
+        }
+    )
+    runs = _runs(parts)
+    return Segments(runs if final is None else _until(runs, final))
+
+
+def _runs(parts: Iterable[str]) -> list[tuple[str, Origin]]:
+    """Return the texts of `parts`, joined where their origins are the same."""
+    runs: list[tuple[list[str], Origin]] = []
+    last: Origin | None = None
+    for part in parts:
+        at = 0
+        for length, origin in pieces_of(part):
+            text = str.__getitem__(part, slice(at, at + length))
+            at += length
+            if origin is last:
+                runs[-1][0].append(text)
+            else:
+                runs.append(([text], origin))
+                last = origin
+    return [("".join(texts), origin) for texts, origin in runs]
+
+
+def _mark_final(messages: Items, field: bool | str) -> Origin | None:
+    """Return the origin of the text of the final message that is to be continued.
+
+    Raises ValueError if there is no such text.
+    """
+    if not field:
+        return None
+    name = field if isinstance(field, str) else "content"
+    message = messages[-1]
+    value = dict.get(message, name)
+    container, key = message, name
+    if isinstance(value, list):
+        texts = [block for block in value if isinstance(block, dict) and block.get("text")]
+        container, key = (texts[-1], "text") if texts else (message, name)
+        value = dict.get(container, key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(
+            f"continue_final_message: expected text in the field {name!r} of the final message, "
+            f"got {shortened(value)}; pass add_generation_prompt=True to start a new message"
+        )
+    return value._pieces[0][1]  # type: ignore[attr-defined, no-any-return]
+
+
+def _until(runs: list[tuple[str, Origin]], final: Origin) -> list[tuple[str, Origin]]:
+    """Return `runs` up to the last text with the origin `final`."""
+    shown = (final, final.generated())
+    last = max((at for at, (_, origin) in enumerate(runs) if origin in shown), default=-1)
+    if last < 0:
+        raise ValueError(
+            "continue_final_message: the template does not show the text of the final message; "
+            "expected a template that does"
+        )
+    return runs[: last + 1]

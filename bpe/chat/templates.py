@@ -1,0 +1,99 @@
+"""Compile chat templates, and find the template and the special tokens of a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from bpe.chat.text import literal
+from bpe.errors import BpeError, shortened
+from bpe.optional import optional_package
+from bpe.tokenizer import Tokenizer
+
+_NAMED_ROLES = ("bos", "eos", "unk", "pad", "sep", "mask")
+
+
+class ChatTemplateError(BpeError, ValueError):
+    """A chat template is malformed, or does not accept the messages."""
+
+
+class CompiledTemplate:
+    """A chat template, compiled so that it keeps the origins of text."""
+
+    def __init__(self, source: str) -> None:
+        """Compile `source`; raises ChatTemplateError if it is malformed."""
+        jinja2 = optional_package("jinja2", "a chat template")
+        from bpe.chat.environment import ChatEnvironment
+
+        self._error = jinja2.TemplateError
+        self._template = _raising(self._error, ChatEnvironment().from_string, source)
+
+    def parts(self, variables: Mapping[str, Any]) -> list[str]:
+        """Return the parts of the rendered text. Raises ChatTemplateError."""
+        return _raising(self._error, self._render, variables)  # type: ignore[no-any-return]
+
+    def _render(self, variables: Mapping[str, Any]) -> list[str]:
+        template = self._template
+        return list(template.root_render_func(template.new_context(dict(variables))))
+
+
+def _raising(kind: type[Exception], function: Any, argument: Any) -> Any:
+    try:
+        return function(argument)
+    except kind as error:
+        line = getattr(error, "lineno", None)
+        place = "" if line is None else f", line {line}"
+        raise ChatTemplateError(f"chat template{place}: {error}") from error
+
+
+@lru_cache(64)
+def compiled(source: str) -> CompiledTemplate:
+    """Return a compiled template; the last 64 templates are kept."""
+    return CompiledTemplate(source)
+
+
+def choose_template(
+    templates: str | Mapping[str, str] | None, requested: str | None, has_tools: bool
+) -> str:
+    """Return the template to use, like `get_chat_template` of transformers.
+
+    `requested` is a template, or the name of one of `templates`. Without it, this is the template
+    "tool_use" for chats with tools, if there is one, and else "default". Raises ValueError if there
+    is no template.
+    """
+    if requested is not None and not isinstance(requested, str):
+        raise TypeError(f"chat_template={shortened(requested)}; expected a template or its name")
+    if isinstance(templates, Mapping):
+        if requested is None:
+            requested = "tool_use" if has_tools and "tool_use" in templates else "default"
+            if requested not in templates:
+                raise ValueError(
+                    f"expected a template with the name 'default', got {sorted(templates)}; pass "
+                    "chat_template="
+                )
+        return templates.get(requested, requested)
+    if requested is not None:
+        return requested
+    if templates is None:
+        raise ValueError(
+            "expected a tokenizer with a chat template, got one without; pass chat_template=, or "
+            "load a folder with a chat_template.jinja or a tokenizer_config.json"
+        )
+    return templates
+
+
+def special_tokens_of(tok: Tokenizer) -> Iterator[tuple[str, str]]:
+    """Yield the variables for special tokens, such as bos_token, and their texts."""
+    for role in _NAMED_ROLES:
+        id = tok.role_ids.get(role)
+        if id is not None:
+            yield f"{role}_token", tok.token_bytes(id).decode("utf-8", "replace")
+
+
+def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
+    """Return variables whose texts are trusted like the template itself."""
+    return {
+        name: literal(str(value)) if isinstance(value, str) else value
+        for name, value in special_tokens.items()
+    }
