@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from bpe.types import Text as Text
     from bpe.types import Token as Token
     from bpe.types import Truncation as Truncation
+    from bpe.types import Unit as Unit
     from bpe.vocabulary import Vocabulary as Vocabulary
 
     __version__: str
@@ -78,7 +79,7 @@ _NAMES = {
     "bpe.training.train": "Alphabet TrainingEngine train",
     "bpe.training.trainer": "TieBreak",
     "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike Spans Special "
-    "SupportsOffsets Template Text Token Truncation",
+    "SupportsOffsets Template Text Token Truncation Unit",
     "bpe.vocabulary": "Vocabulary",
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}

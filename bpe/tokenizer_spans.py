@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.decoders.piece_decoder import added_contents
+from bpe.encoding.arguments import validate_text
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import ENCODE
+from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.trim import TokenSpaces
+from bpe.encoding.utf8 import encode_utf8
 from bpe.once import once
 from bpe.tokenizer_facts import TokenizerFacts
-from bpe.types import Errors, Spans, Special, Text, Token
+from bpe.types import Errors, Spans, Special, Text, Token, Unit
 
 
 class TokenizerSpans(TokenizerFacts):
@@ -30,8 +33,15 @@ class TokenizerSpans(TokenizerFacts):
         threads: int | None = None,
         trim_offsets: bool | None = None,
         continuation: bool = False,
+        unit: Unit | None = None,
     ) -> list[Token]:
         """Return the tokens of `text`, each with its bytes and its span in `text`.
+
+        `unit` is the unit of the spans: "char" (code points), "byte" (bytes of UTF-8), "utf16"
+        (code units of UTF-16, as in JavaScript) or "grapheme". The default is the unit that indexes
+        `text`: "char" for a str, "byte" for bytes. Unless the unit is "byte", a span covers each
+        code point, or each grapheme, of which the token has a byte. Raises ValueError for another
+        unit.
 
         Spans refer to the text before normalization. If `trim_offsets`, they exclude the white
         space at both ends of each token. By default, they do so if the file of the tokenizer says
@@ -51,6 +61,7 @@ class TokenizerSpans(TokenizerFacts):
             threads=threads,
             trim_offsets=trim_offsets,
             continuation=continuation,
+            unit=unit,
         )
         tokens = self._token_bytes_by_id
         try:
@@ -72,6 +83,7 @@ class TokenizerSpans(TokenizerFacts):
         threads: int | None = None,
         trim_offsets: bool | None = None,
         continuation: bool = False,
+        unit: Unit | None = None,
     ) -> Spans:
         """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
 
@@ -81,21 +93,21 @@ class TokenizerSpans(TokenizerFacts):
         ([256, 33], [0, 2], [2, 3])
         """
         spans = self._pipeline.spans(text, special, errors, threads, continuation)
+        offsets = UnitOffsets(text, errors, unit)
         trims = self.trim_offsets
         if trim_offsets is not None:
             trims = (trims or (self.add_prefix_space,)) if trim_offsets else ()
         if trims:
-            spans = self._token_spaces.trim(text, errors, spans, trims)
-        return self._with_template(text, spans) if add_special_tokens else spans
-
-    def _with_template(self, text: Text, spans: Spans) -> Spans:
-        """Return `spans` with those of the ids before and after `text`, which are empty."""
+            data = encode_utf8(validate_text(text, errors))
+            spans = self._token_spaces.trim(data, spans, trims)
+        ids, starts, ends = spans
+        starts, ends = offsets.spans(starts, ends)
+        if not add_special_tokens:
+            return ids, starts, ends
         before, after = (np.array(ids, np.uint32) for ids in self.template)
-        ids, *offsets = spans
         first = np.zeros(len(before), np.int64)
-        size = text.nbytes if isinstance(text, memoryview) else len(text)
-        last = np.full(len(after), size, np.int64)
-        starts, ends = (np.concatenate([first, row, last]) for row in offsets)
+        last = np.full(len(after), offsets.size, np.int64)
+        starts, ends = (np.concatenate([first, row, last]) for row in (starts, ends))
         return np.concatenate([before, ids, after]), starts, ends
 
     @once

@@ -31,6 +31,7 @@ __all__ = [
     "Token",
     "Treatment",
     "Truncation",
+    "Unit",
 ]
 
 Ids: TypeAlias = NDArray[np.uint32]
@@ -48,6 +49,11 @@ Special: TypeAlias = Treatment | Collection[str]
 """A policy for all special tokens, or the set of special tokens to allow."""
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 """The error handler for lone surrogates in a str to encode."""
+Unit: TypeAlias = Literal["char", "byte", "utf16", "grapheme"]
+"""The unit of a span: code points, bytes of UTF-8, code units of UTF-16, or graphemes.
+
+A grapheme is an extended grapheme cluster of Unicode 18: what a reader takes for one character.
+"""
 Nfc: TypeAlias = Literal["NFC"]
 """The normalizer for Unicode's form NFC."""
 
@@ -72,8 +78,8 @@ Normalizer: TypeAlias = Nfc | NormalizesText
 class Token(NamedTuple):
     """A token of a text: its id, its bytes, and its half-open span (start, end) in the text.
 
-    A span in a str counts code points; a span in bytes counts bytes. If a token has only some
-    bytes of a code point, its span in a str covers the whole code point.
+    By default, a span in a str counts code points, and a span in bytes counts bytes. Unless the
+    span counts bytes, it covers each code point, or each grapheme, of which the token has a byte.
     """
 
     id: int

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
-from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.offsets import UnitOffsets, byte_offsets
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
@@ -77,7 +77,7 @@ class NormalizedSegment:
             )
         except SpecialTokenError as error:
             raise self.located(error) from None
-        offsets = ByteToCharOffsets(normal, ESCAPE)
+        offsets = UnitOffsets(normal, ESCAPE)
         # `first` and `last` are the indexes of the first and the last code point of each token. A
         # token that is only the prefix space may have no code point of `normal`, so both indexes
         # are clamped.

@@ -1,7 +1,7 @@
 """Define Pipeline, the steps of one call of a Tokenizer.
 
 A call checks the text, finds its added tokens, normalizes the text if necessary, and encodes it in
-the backend. If the text is a str, the call then converts byte offsets to code points.
+the backend.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bpe.encoding.normalized_segments import (
     Work,
     normalized_segments,
 )
-from bpe.encoding.offsets import ByteToCharOffsets
+from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend, concatenate_ids
@@ -137,16 +137,10 @@ class Pipeline:
         threads: int | None,
         continuation: bool = False,
     ) -> Spans:
-        """Return the ids and the half-open span of each id.
-
-        Spans count code points if `text` is a str, else bytes.
-        """
+        """Return the ids and the half-open span of each id, in bytes of UTF-8."""
         ids, starts, ends = self._run(
             text, special, errors, threads, continuation, self.backend.spans, join_spans
         )
-        if isinstance(text, str):
-            offsets = ByteToCharOffsets(text, errors)
-            starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
 
     def encode_batch(
@@ -315,8 +309,6 @@ class Pipeline:
 
     def _located(self, error: SpecialTokenError, text: Text, errors: Errors) -> SpecialTokenError:
         """Return `error` with its byte offset converted to code points if `text` is a str."""
-        position = error.position
-        if isinstance(text, str):
-            position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
+        position = int(UnitOffsets(text, errors).starts(np.array([error.position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bpe.decoders.piece_decoder import token_texts
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.offsets import UnitOffsets, byte_offsets
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
-from bpe.types import Ids, Offsets, Text
+from bpe.types import Offsets, Spans
 from bpe.vocabulary import Vocabulary
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
@@ -58,29 +58,22 @@ class TokenSpaces:
         # These tokens match the white space beside them, too.
         self._stripping = [token.id for token in added if token.lstrip or token.rstrip]
 
-    def trim(
-        self, text: Text, errors: str, spans: tuple[Ids, Offsets, Offsets], trims: Iterable[bool]
-    ) -> tuple[Ids, Offsets, Offsets]:
-        """Return the `spans` of a text without white space.
+    def trim(self, data: bytes, spans: Spans, trims: Iterable[bool]) -> Spans:
+        """Return the `spans` of a text in UTF-8, in bytes, without white space.
 
         `trims` has the argument `keeps_first` of `trim` for each call of it.
         """
-        ids, starts, ends = spans
-        is_str = isinstance(text, str)
-        if not isinstance(text, str):
-            # Count white space in code points, and convert only the offsets that this changes.
-            text = decode_utf8(bytes(text))
-            offsets = ByteToCharOffsets(text, ESCAPE)
-            starts, ends = offsets.starts(starts), offsets.ends(ends)
+        ids, old_starts, old_ends = spans
+        # Count white space in code points, and convert only the offsets that this changes.
+        text = decode_utf8(data)
+        offsets = UnitOffsets(text, ESCAPE)
+        starts, ends = offsets.spans(old_starts, old_ends)
         spaces = self._spaces[ids]
         for at in np.flatnonzero(np.isin(ids, self._stripping)).tolist():
             spaces[at] = count_spaces(text[starts[at] : ends[at]])
         for keeps_first in trims:
             starts, ends = trim(starts, ends, spaces, keeps_first)
-        if is_str:
-            return ids, starts, ends
         to_bytes = byte_offsets(text)
-        _, old_starts, old_ends = spans
         starts = np.where(starts == offsets.starts(old_starts), old_starts, to_bytes[starts])
         ends = np.where(ends == offsets.ends(old_ends), old_ends, to_bytes[ends])
         return ids, starts, np.maximum(starts, ends)

@@ -16,7 +16,7 @@ from bpe.compat.huggingface import internals
 from bpe.compat.huggingface.internals import AlignedPiece, Pieces
 from bpe.encoding import trim as trim_arrays
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.offsets import UnitOffsets, byte_offsets
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
 from bpe.normalizers.chain import NFC
 from bpe.normalizers.unicode_forms import is_normal
@@ -153,7 +153,7 @@ class Alignment:
             if encoded is None:
                 spans.append((int(char_starts[0]), int(char_ends[-1])))
                 continue
-            chars = ByteToCharOffsets(text, "strict")
+            chars = UnitOffsets(text, "strict")
             # An added space has no bytes in the text. As in Hugging Face's tokenizers, a token of
             # this space alone gets the span (0, 1), not (0, 0).
             ends = char_ends[chars.ends(np.maximum(encoded[2], 1)) - 1]
