@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,12 @@ import numpy as np
 import bpe
 from bpe.cli.input_encoder import InputEncoder, Rows, encoder_options
 from bpe.cli.text_options import is_text
+from bpe.cli.token_formats import TOKEN_FORMATS
 from bpe.cli.vocabulary import errors_shown, special_options
-from bpe.encoding.utf8 import ESCAPE
 from bpe.inputs import STANDARD_INPUT
-from bpe.types import Ids
-from pretok.cli.options import TOKEN_ESCAPES, format_option
-from pretok.cli.output import QUOTE, Escaper, one_line, write
+from bpe.types import Ids, Unit
+from pretok.cli.options import TOKEN_ESCAPES, color_option, format_option, options_of
+from pretok.cli.output import one_line, write
 
 BLOCK = 1 << 16
 """The number of ids that are written at a time."""
@@ -32,20 +33,29 @@ SEPARATORS = {"ids": ("", " ", "\n"), "json": ("[", ", ", "]\n")}
 @click.command("encode", epilog=TOKEN_ESCAPES)
 @special_options("raise")
 @encoder_options
-@format_option("ids", "json", "tokens", "uint16", "uint32")
-def encode_command(output_format: str, **options: Any) -> None:
+@format_option("ids", "json", "uint16", "uint32", *TOKEN_FORMATS)
+@options_of({"--unit": "Unit of start and end.  [default: char]"}, bpe.Tokenizer.tokens)
+@color_option
+def encode_command(
+    output_format: str, unit: Unit | None, color: bool | None, **options: Any
+) -> None:
     """Encode each FILE, or standard input, as the ids of tokens.
 
-    The format ids prints one line of ids with spaces between them; json prints one array. tokens
-    prints a line for each token: its start and end in code points (half-open), its id, and its
-    bytes, escaped and in quotes. uint16 and uint32 write each id as 16 or 32 bits, little-endian.
+    The format ids prints one line of ids with spaces between them; json prints one array. uint16
+    and uint32 write each id as 16 or 32 bits, little-endian.
+
+    tokens prints a line for each token: its start and end (half-open), its id, and its bytes,
+    escaped and in quotes; on a terminal the bytes are colored. jsonl prints a JSON object for each
+    token, with start, end, id, text and bytes (in hexadecimal). arrow writes a stream of Arrow with
+    the columns id, start, end and bytes. --unit counts code points (char), bytes of UTF-8, code
+    units of UTF-16, or graphemes.
 
     A FILE is a file, a folder, a glob pattern, or '-' for standard input. Each line of a .jsonl
     file and each row of a .parquet file has a text. Any other file is one text, and is read as a
     whole before it is encoded; with --lines each line of it is a text. Several texts need the
     format ids or json, and give one line of output each. An empty text gives an empty line, or [].
     """
-    _check_form(output_format, options["lines"], options["add_special_tokens"])
+    _check_form(output_format, unit, options["lines"], options["add_special_tokens"])
     encoder = InputEncoder(**options)
     tokenizer = encoder.tokenizer
     if output_format == "uint16" and tokenizer.vocab_size > 1 << 16:
@@ -63,8 +73,9 @@ def encode_command(output_format: str, **options: Any) -> None:
         for name in names:
             if encoder.lines or not is_text(name):
                 write(_rows(encoder.rows(name), output_format))
-            elif output_format == "tokens":
-                write(_table(encoder.whole(name, tokenizer.tokens)))
+            elif output_format in TOKEN_FORMATS:
+                tokens = encoder.whole(name, partial(tokenizer.tokens, unit=unit))
+                write(TOKEN_FORMATS[output_format](tokens, color))
             else:
                 ids = encoder.whole(name, tokenizer.encode_array)
                 write((_as_text if output_format in SEPARATORS else _as_bytes)(ids, output_format))
@@ -98,12 +109,18 @@ def count_command(**options: Any) -> None:
         click.echo(f"pretok: {MENTION.format(one_line(encoder.mention))}", err=True)
 
 
-def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
+def _check_form(
+    output_format: str, unit: Unit | None, lines: bool, add_special_tokens: bool
+) -> None:
     """Raise click.UsageError for options that cannot be combined."""
+    if unit is not None and output_format not in TOKEN_FORMATS:
+        raise click.UsageError("--unit needs --format tokens, jsonl or arrow")
     if output_format not in SEPARATORS and lines:
         raise click.UsageError("--lines needs --format ids or json")
-    if output_format == "tokens" and add_special_tokens:
-        raise click.UsageError("--add-special-tokens cannot be combined with --format tokens")
+    if output_format in TOKEN_FORMATS and add_special_tokens:
+        raise click.UsageError(
+            f"--add-special-tokens cannot be combined with --format {output_format}"
+        )
 
 
 def _as_text(ids: Ids, output_format: str) -> Iterator[str]:
@@ -127,18 +144,6 @@ def _rows(rows: Rows, output_format: str) -> Iterator[str]:
         yield "".join(
             f"{before}{between.join(shown[start:end])}{after}"
             for start, end in pairwise(offsets.tolist())
-        )
-
-
-def _table(tokens: Iterable[bpe.Token]) -> Iterator[str]:
-    rows = list(tokens)
-    escaper = Escaper("16.0")
-    for first in range(0, len(rows), BLOCK):
-        block = rows[first : first + BLOCK]
-        escaped = escaper.each(token.bytes.decode("utf-8", ESCAPE) for token in block)
-        yield "".join(
-            f"{token.start:>7} {token.end:>7} {token.id:>7}  {QUOTE}{shown}{QUOTE}\n"
-            for token, shown in zip(block, escaped, strict=True)
         )
 
 

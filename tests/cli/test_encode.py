@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bpe
-from command_line import Call, error_of, small_tokenizer, unescaped
+from command_line import Call, error_of, small_tokenizer
 from pretok.cli import input as cli_input
 from pretok.machine.backend import BackendName
 
@@ -55,8 +55,6 @@ def test_more_ids_than_are_written_at_a_time(
         ids = small_tokenizer("python").encode(text)
         assert call("encode", *given, "-t", text)[1] == " ".join(map(str, ids)) + "\n"
         assert json.loads(call("encode", *given, "-t", text, "-f", "json")[1]) == ids
-        lines = call("encode", *given, "-t", text, "-f", "tokens")[1].splitlines()
-        assert [int(line.split()[2]) for line in lines] == ids
 
 
 @pytest.mark.parametrize("form", ["uint16", "uint32"])
@@ -67,22 +65,6 @@ def test_binary_ids(vocab: str, form: str, capfdbinary: pytest.CaptureFixture[by
     output = capfdbinary.readouterr().out
     dtype = np.dtype(form).newbyteorder("<")
     assert np.frombuffer(output, dtype).tolist() == small_tokenizer().encode(TEXT)
-
-
-def test_tokens_are_shown_with_their_spans(call: Call, given: list[str]) -> None:
-    status, output, errors = call("encode", *given, "-f", "tokens", "-t", TEXT)
-    assert (status, errors) == (0, "")
-    tokens = small_tokenizer("python").tokens(TEXT)
-    assert tokens[0] == (259, b"hello", 0, 5)
-    for line, token in zip(output.split("\n"), [*tokens, None], strict=True):
-        if token is None:
-            assert line == ""
-            continue
-        assert line.isprintable()
-        start, end, id, rest = line.split(maxsplit=3)
-        assert (int(id), int(start), int(end)) == (token.id, token.start, token.end)
-        assert rest[0] + rest[-1] == '""'
-        assert unescaped(rest[1:-1]).encode("utf-8", "surrogateescape") == token.bytes
 
 
 def test_any_byte_can_be_encoded(call: Call, given: list[str]) -> None:
@@ -196,7 +178,10 @@ def test_errors_are_one_line_that_says_what_to_do(call: Call, vocab: str, tmp_pa
     (tmp_path / "empty").mkdir()
     for arguments, expected in (
         (["encode", "-t", "x"], "missing option '--vocab' / '-v'; see 'pretok encode --help'"),
-        (["encode", "-v", vocab, "-f", "xml"], "'ids', 'json', 'tokens', 'uint16', 'uint32'"),
+        (
+            ["encode", "-v", vocab, "-f", "xml"],
+            "'uint32', 'tokens', 'jsonl', 'arrow'",
+        ),
         (["encode", "-v", vocab, "-f", "tokens", "--lines"], "--lines needs --format ids or"),
         (["encode", "-v", vocab, "-f", "uint32", "--lines"], "--lines needs --format ids or"),
         (
