@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bpe.decoders.piece_decoder import Decoding as Decoding
     from bpe.decoders.text_stream import DecodeStream as DecodeStream
     from bpe.encoding.added_tokens import AddedToken as AddedToken
+    from bpe.encoding.encode_stream import EncodeStream as EncodeStream
     from bpe.encoding.padded import PaddedIds as PaddedIds
     from bpe.encoding.padded import Side as Side
     from bpe.errors import BpeError as BpeError
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "bpe.encoding.added_tokens": "AddedToken",
     "bpe.decoders.decode": "Unknown",
+    "bpe.encoding.encode_stream": "EncodeStream",
     "bpe.encoding.padded": "PaddedIds Side",
     "bpe.decoders.piece_decoder": "Decoding",
     "bpe.decoders.text_stream": "DecodeStream",

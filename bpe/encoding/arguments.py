@@ -290,11 +290,16 @@ def as_bytes(data: bytes | bytearray | memoryview) -> bytes:
 
 def check_batch(texts: Iterable[Text]) -> list[Text]:
     """Return the texts of a batch as a list; raise TypeError for one text, or if not iterable."""
+    # Copy: another thread may change the caller's list during the call.
+    return list(check_iterable(texts))
+
+
+def check_iterable(texts: Iterable[Text]) -> Iterable[Text]:
+    """Return `texts`; raise TypeError for one text, or if it is not iterable."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"
         )
     if type(texts) is not list and not isinstance(texts, Iterable):
         raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
-    # Copy: another thread may change the caller's list during the call.
-    return list(texts)
+    return texts

@@ -227,9 +227,14 @@ class Pipeline:
         later = in_parts and self._has_later_parts
         return self.backend.safe_cut(data, self._policies.added_for(special), later)
 
-    def encode_part(self, data: bytes, special: Special, is_first: bool) -> Ids:
-        """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
-        continuation = not is_first and self._has_later_parts
+    def encode_part(
+        self, data: bytes, special: Special, is_first: bool, continuation: bool = False
+    ) -> Ids:
+        """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`.
+
+        `continuation` says whether the whole text continues another one.
+        """
+        continuation |= not is_first and self._has_later_parts
         return self.encode_array(data, special, "replace", 1, continuation)
 
     @property

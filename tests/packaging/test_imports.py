@@ -81,6 +81,7 @@ LAYERS = (
     ("bpe.decoders.rendered",),
     ("bpe.encoding.joins", "bpe.encoding.trim"),
     ("bpe.encoding.pipeline",),
+    ("bpe.encoding.encode_stream",),
     ("bpe.formats*", "bpe.hub.special_tokens"),
     ("bpe.tokenizer_parts",),
     ("bpe.tokenizer_facts",),
