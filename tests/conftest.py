@@ -11,8 +11,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import built_once
+from built_once import Built, library_sources
 from c_library import CLibrary, build
 from command_line import PACKAGE_FOLDER, Call, caller, small_tokenizer
+from paths import CPP
 from pretok import registry
 from pretok.cli import input as cli_input
 from pretok.machine.backend import BackendName
@@ -152,12 +155,22 @@ def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture(scope="session")
-def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
-    """The C library, built once for all processes of a run; skips tests that cannot build it."""
-    folder = tmp_path_factory.getbasetemp()
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A function that builds programs or libraries once: built_once.built with pytest's cache."""
+    spare = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    return CLibrary(build(folder / "c_library"))
+        spare = spare.parent
+    cache = getattr(request.config, "cache", None)
+    return lambda name, sources, build: built_once.built(cache, name, sources, build, spare)
+
+
+@pytest.fixture(scope="session")
+def c_library(built: Built) -> CLibrary:
+    """The C library; skips tests that cannot build it."""
+    if not (CPP / "amalgamate.py").exists():
+        pytest.skip("this checkout has no C++ sources")
+    folder = built("c_library", library_sources(), build)
+    return CLibrary(folder / "libpretok.so")
 
 
 @pytest.fixture

@@ -16,7 +16,9 @@ import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Template, Tokenizer, UnknownTokenError, Vocabulary
 from bpe.formats import pretok_file
-from c_library import STATUSES, CError, CLibrary, CPreTokenizer, CTokenizer, compiler
+from built_once import Built, compiler, library_sources
+from built_once import run as compile_
+from c_library import STATUSES, CError, CLibrary, CPreTokenizer, CTokenizer
 from command_line import Call, error_of, running
 from gguf_files import gguf, metadata
 from paths import CPP, ROOT, shared
@@ -336,17 +338,16 @@ def test_the_command_program_writes_binary(call: Call) -> None:
 
 
 @pytest.fixture(scope="session")
-def ids_program(c_library: CLibrary) -> Path:
+def ids_program(c_library: CLibrary, built: Built) -> Path:
     """The compiled program cpp/tests/ids.cpp, which writes the ids of its input."""
-    folder = c_library.path.parent
-    program = folder / "ids"
-    made = folder / f"ids-{os.getpid()}"
     source = CPP / "tests" / "ids.cpp"
-    command = [compiler(), "-std=c++17", "-I", folder, source, c_library.path,
-               f"-Wl,-rpath,{folder}", "-o", made]  # fmt: skip
-    subprocess.run([*map(str, command)], check=True, timeout=1200)
-    made.replace(program)
-    return program
+    library = c_library.path
+
+    def build(folder: Path) -> None:
+        compile_(compiler() or "c++", "-std=c++17", "-I", library.parent, source, library,
+                 f"-Wl,-rpath,{library.parent}", "-o", folder / "ids")  # fmt: skip
+
+    return built("ids", [source, *library_sources()], build) / "ids"
 
 
 @pytest.mark.parametrize("name", ["cl100k", "o200k"])

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import bpe
-from c_library import CLibrary, compiler
+from built_once import compiler
+from c_library import CLibrary
 from paths import CPP, ROOT, repository_module, shared
 from support import FULL
 from vocabularies import SOURCES, live

@@ -1,13 +1,10 @@
-"""Build the C library once for all tests, and call it through ctypes."""
+"""Build the C library, and call it through ctypes."""
 
 from __future__ import annotations
 
 import ctypes as c
 import os
-import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,13 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from bpe.token_facts import ROLES
+from built_once import compiler, run
 from paths import CPP
 
 STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
             "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
             "no token", "internal")  # fmt: skip
 WAYS = {"raise": 0, "text": 1, "allow": 2, "plain": 3}
-LONGEST_BUILD = 1200.0
 GGUF_STRING = 8
 GGUF_NUMBERS: dict[int, Any] = {
     0: c.c_uint8, 1: c.c_int8, 2: c.c_uint16, 3: c.c_int16, 4: c.c_uint32, 5: c.c_int32,
@@ -512,54 +509,16 @@ def bytes_at(at: c.c_void_p, size: c.c_size_t) -> bytes:
     return c.string_at(at, size.value) if size.value else b""
 
 
-def build(folder: Path) -> Path:
-    """Build the shared library in `folder`; return its path.
+def build(folder: Path) -> None:
+    """Build the shared library libpretok.so in `folder`, from the files of cpp/amalgamate.py.
 
-    Only the first process builds; other processes wait for it. The sources are the two files that
-    cpp/amalgamate.py writes. `folder` also keeps the object file pretok.o and the compiler's
-    warnings. Skips the test if the C++ sources or a compiler are missing.
+    `folder` also keeps these files, the object file pretok.o and the compiler's warnings.
     """
-    script = CPP / "amalgamate.py"
-    if not script.exists():
-        pytest.skip("this checkout has no C++ sources")
-    if sys.platform == "win32" or compiler() is None:
-        pytest.skip("building the C library needs Unix and a C++ compiler")
-    folder.mkdir(parents=True, exist_ok=True)
-    library, done = folder / "libpretok.so", folder / "done"
-    try:
-        (folder / "begun").mkdir()
-    except FileExistsError:  # by another process of pytest-xdist
-        end = time.monotonic() + LONGEST_BUILD
-        while not done.exists() and time.monotonic() < end:
-            time.sleep(0.2)
-    else:
-        done.write_text(_build_failure(folder, library), encoding="utf-8")
-    failure = done.read_text(encoding="utf-8") if done.exists() else "the build takes too long"
-    assert failure == "", failure
-    return library
-
-
-def _build_failure(folder: Path, library: Path) -> str:
-    """Build the library; return the output of the command that failed, or "" if none failed."""
-    amalgamate = [sys.executable, CPP / "amalgamate.py", folder]
+    cxx = compiler() or "c++"
+    run(sys.executable, CPP / "amalgamate.py", folder)
     # -O0 compiles in a third of the time of -O2, and the code is fast enough for the tests.
-    compile_ = [compiler(), "-std=c++17", "-O0", "-Wall", "-Wextra", "-pthread", "-fPIC",
-                "-fvisibility=hidden", "-DPRETOK_SHARED", "-DPRETOK_BUILDING",
-                "-c", folder / "pretok.cpp", "-o", folder / "pretok.o"]  # fmt: skip
-    link = [compiler(), "-shared", "-pthread", folder / "pretok.o", "-o", library]
-    for command in (amalgamate, compile_, link):
-        run = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            return run.stdout[-4000:] + run.stderr[-4000:] or "the build failed"
-        if command is compile_:
-            (folder / "warnings").write_text(run.stderr, encoding="utf-8")
-    return ""
-
-
-def compiler() -> str | None:
-    """Return the path of the C++ compiler, or None.
-
-    clang++ comes first, because it builds the library in half the time of g++.
-    """
-    names = (os.environ.get("CXX", ""), "clang++", "c++", "g++")
-    return next(filter(None, map(shutil.which, names)), None)
+    flags = ("-std=c++17", "-O0", "-Wall", "-Wextra", "-pthread", "-fPIC", "-fvisibility=hidden")
+    macros = ("-DPRETOK_SHARED", "-DPRETOK_BUILDING")
+    compiled = ("-c", folder / "pretok.cpp", "-o", folder / "pretok.o")
+    (folder / "warnings").write_text(run(cxx, *flags, *macros, *compiled), encoding="utf-8")
+    run(cxx, "-shared", "-pthread", folder / "pretok.o", "-o", folder / "libpretok.so")
