@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 import ctypes as c
-import subprocess
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
-from c_library import CLibrary, CTokenizer, compiler
+from built_once import Built, compiler, library_sources
+from built_once import run as compile_
+from c_library import CLibrary, CTokenizer
 from gguf_files import gguf, metadata, sentencepiece_metadata
+from llama_texts import NAMES, REMOVED, random_text
 from llama_vocab import LlamaVocabulary, library, vocabularies
 from paths import CPP, HELPERS
 from support import max_examples, seeded
 
 FACTS = ("n_tokens", "bos", "eos", "eot", "sep", "pad", "mask", "fim_pre", "fim_suf", "fim_mid",
          "fim_pad", "fim_rep", "fim_sep", "get_add_bos", "get_add_eos")  # fmt: skip
+TEXTS_OF_EACH = 2000
+"""The number of random texts for each vocabulary."""
 TEXTS = ["", "Hello world", "a ? b ! c . d , e", "it 's I 'm they 're we 've ' x ' y 't 'll",
          "  two  spaces ", "日本語 é 🦙", "x\n\ny\t z", " '", "' ' '"]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
-def client(c_library: CLibrary, tmp_path_factory: pytest.TempPathFactory) -> c.CDLL:
+def client(c_library: CLibrary, built: Built) -> c.CDLL:
     """Compile a client of the header as C, and check that it also compiles as C++."""
-    folder = tmp_path_factory.mktemp("llama_header")
     source = HELPERS / "llama_header" / "client.c"
-    cxx = compiler()
-    assert cxx is not None
-    path = folder / "client.so"
-    options = ["-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden", "-I",
-               str(CPP / "compat"), "-I", str(CPP / "capi")]  # fmt: skip
-    for command in (
-        [cxx, "-x", "c++", "-std=c++17", "-fsyntax-only", *options, str(source)],
-        [cxx, "-x", "c", "-std=c99", *options, str(source), "-shared", "-o", str(path), "-x",
-         "none", str(c_library.path)],
-    ):  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+
+    def build(folder: Path) -> None:
+        cxx = compiler() or "c++"
+        options = ("-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden",
+                   "-I", CPP / "compat", "-I", CPP / "capi")  # fmt: skip
+        compile_(cxx, "-x", "c++", "-std=c++17", "-fsyntax-only", *options, source)
+        compile_(cxx, "-x", "c", "-std=c99", *options, source, "-shared", "-o",
+                 folder / "client.so", "-x", "none", c_library.path)  # fmt: skip
+
+    headers = [source, CPP / "compat" / "llama_vocab.h", *library_sources()]
+    path = built("llama_header", headers, build) / "client.so"
     found = c.CDLL(str(path))
     found.vocab_new.restype = c.c_void_p
     found.get_score.restype = c.c_float
@@ -131,41 +136,76 @@ def random_ids(random: Random, count: int, limit: int, frequent: list[int]) -> l
     ]
 
 
-def test_results_equal_those_of_llama_cpp(c_library: CLibrary, client: c.CDLL) -> None:
-    for name, path in vocabularies().items():
-        theirs = LlamaVocabulary(path)
-        tokenizer = CTokenizer(c_library, path, preset=_PRESETS.get(name))
-        punctuated = theirs.tokenize("a ?")
-        cleans = not detokenized(theirs, punctuated, False, True).endswith(b" ?")
-        ours = HeaderVocabulary(client, tokenizer, cleans)
-        facts = ours.facts()
-        for fact in FACTS:
-            kind = c.c_bool if fact.startswith("get") else c.c_int32
-            assert facts[fact] == of_llama(theirs, fact, kind=kind), (name, fact)
-        random = seeded(name)
-        limit = facts["n_tokens"]
-        frequent = [*theirs.tokenize(" ".join(TEXTS)), facts["bos"], facts["eos"]]
-        frequent = [id for id in frequent if id >= 0]
-        for id in random.sample(range(limit), max_examples(300)) + frequent:
-            assert ours.piece(id) == theirs.piece(id), (name, id)
-            token = c.c_int32(id)
-            for question in ("is_eog", "is_control"):
-                expected = of_llama(theirs, question, token, kind=c.c_bool)
-                assert client[question](ours.handle, token) == expected, (name, question, id)
-        for _ in range(max_examples(100)):
-            ids = random_ids(random, random.randrange(12), limit, frequent)
-            flags = random.random() < 0.5, random.random() < 0.5
-            expected = detokenized(theirs, ids, *flags)
-            assert ours.detokenize(ids, *flags) == expected, (name, ids, flags)
-        for text in TEXTS:
-            for add_special in (False, True):
-                for parse_special in (False, True):
-                    expected_ids = theirs.tokenize(
-                        text, add_special=add_special, parse_special=parse_special
-                    )
-                    assert ours.tokenize(text, add_special, parse_special) == expected_ids, (
-                        name, text
-                    )  # fmt: skip
+def tokenized(
+    client: c.CDLL, function: Any, vocabulary: Any, texts: Sequence[bytes], *flags: bool
+) -> list[list[int]]:
+    """Return the ids of all texts, by a function like llama_tokenize."""
+    ends = np.cumsum([0, *map(len, texts)]).astype(np.uint64)
+    ids = np.empty(int(ends[-1]) + 8 * len(texts), np.int32)
+    id_ends = np.zeros(len(ends), np.uint64)
+    assert client.tokenize_all(
+        c.cast(function, c.c_void_p), vocabulary, b"".join(texts), c.c_void_p(ends.ctypes.data),
+        c.c_size_t(len(texts)), c.c_void_p(ids.ctypes.data), c.c_size_t(len(ids)),
+        c.c_void_p(id_ends.ctypes.data), *map(c.c_bool, flags),
+    )  # fmt: skip
+    return [part.tolist() for part in np.split(ids, id_ends[1:].astype(int))[:-1]]
+
+
+def pieces_of(vocabulary: HeaderVocabulary, random: Random) -> list[str]:
+    """Return the texts of some tokens, and more often of the first and the last tokens."""
+    limit = vocabulary.facts()["n_tokens"]
+    ids = random.sample(range(limit), 2000) + [*range(20), *range(limit - 20, limit)] * 10
+    pieces = [vocabulary.piece(id).decode(errors="ignore") for id in ids]
+    return [piece for piece in pieces if piece]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_equal_those_of_llama_cpp(c_library: CLibrary, client: c.CDLL, name: str) -> None:
+    path = vocabularies()[name]
+    theirs = LlamaVocabulary(path)
+    tokenizer = CTokenizer(c_library, path, preset=_PRESETS.get(name))
+    punctuated = theirs.tokenize("a ?")
+    cleans = not detokenized(theirs, punctuated, False, True).endswith(b" ?")
+    ours = HeaderVocabulary(client, tokenizer, cleans)
+    facts = ours.facts()
+    for fact in FACTS:
+        kind = c.c_bool if fact.startswith("get") else c.c_int32
+        assert facts[fact] == of_llama(theirs, fact, kind=kind), (name, fact)
+    random = seeded(name)
+    limit = facts["n_tokens"]
+    frequent = [*theirs.tokenize(" ".join(TEXTS)), facts["bos"], facts["eos"]]
+    frequent = [id for id in frequent if id >= 0]
+    for id in random.sample(range(limit), max_examples(300)) + frequent:
+        assert ours.piece(id) == theirs.piece(id), (name, id)
+        token = c.c_int32(id)
+        for question in ("is_eog", "is_control"):
+            expected = of_llama(theirs, question, token, kind=c.c_bool)
+            assert client[question](ours.handle, token) == expected, (name, question, id)
+    for _ in range(max_examples(100)):
+        ids = random_ids(random, random.randrange(12), limit, frequent)
+        flags = random.random() < 0.5, random.random() < 0.5
+        expected = detokenized(theirs, ids, *flags)
+        assert ours.detokenize(ids, *flags) == expected, (name, ids, flags)
+    for text in TEXTS:
+        for add_special in (False, True):
+            for parse_special in (False, True):
+                expected_ids = theirs.tokenize(
+                    text, add_special=add_special, parse_special=parse_special
+                )
+                assert ours.tokenize(text, add_special, parse_special) == expected_ids, (
+                    name, text
+                )  # fmt: skip
+
+    pieces = pieces_of(ours, random)
+    texts = [random_text(random, pieces) for _ in range(TEXTS_OF_EACH)]
+    data = [re.sub(REMOVED.get(name, "^$"), "", text).encode() for text in texts]
+    for flags in ((True, False), (False, True)):
+        our_ids = tokenized(client, client.tokenize, ours.handle, data, *flags)
+        their_ids = tokenized(
+            client, library().llama_tokenize, c.c_void_p(theirs._handle), data, *flags
+        )
+        for given, got, expected_ids in zip(data, our_ids, their_ids, strict=True):
+            assert got == expected_ids, (ascii(given.decode()), flags)
 
 
 _PRESETS = {"aquila": "default", "gpt-neox": "default"}

@@ -28,6 +28,28 @@ EXPORT int32_t tokenize(const pretok_llama_vocab *vocab, const char *text, int32
                                parse_special);
 }
 
+/* A function like llama_tokenize, whose first argument is a vocabulary. */
+typedef int32_t (*tokenize_function)(const void *vocab, const char *text, int32_t text_len,
+                                     int32_t *tokens, int32_t n_tokens_max, bool add_special,
+                                     bool parse_special);
+
+/* Tokenizes `count` texts. Text i begins at texts[ends[i]] and ends at texts[ends[i + 1]]; so
+ * do its ids, in `ids` and `id_ends`. Returns whether all calls succeeded. */
+EXPORT bool tokenize_all(tokenize_function function, const void *vocab, const char *texts,
+                         const uint64_t *ends, size_t count, int32_t *ids, size_t capacity,
+                         uint64_t *id_ends, bool add_special, bool parse_special) {
+  size_t i;
+  for (i = 0; i < count; ++i) {
+    const int32_t size =
+        function(vocab, texts + ends[i], (int32_t)(ends[i + 1] - ends[i]), ids + id_ends[i],
+                 (int32_t)(capacity - id_ends[i]), add_special, parse_special);
+    if (size < 0)
+      return false;
+    id_ends[i + 1] = id_ends[i] + (uint64_t)size;
+  }
+  return true;
+}
+
 EXPORT int32_t token_to_piece(const pretok_llama_vocab *vocab, int32_t token, char *buf,
                               int32_t length, int32_t lstrip, bool special) {
   return pretok_llama_token_to_piece(vocab, token, buf, length, lstrip, special);
