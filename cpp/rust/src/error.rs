@@ -4,11 +4,6 @@ use std::fmt;
 use std::os::raw::c_int;
 
 /// The kind of an [`Error`].
-///
-/// ```
-/// let error = pretok::Tokenizer::from_file("no such file").unwrap_err();
-/// assert_eq!(error.kind(), pretok::ErrorKind::CannotRead);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -41,8 +36,17 @@ pub enum ErrorKind {
 /// The error of a call. The message says what was expected, what the library got, and what to do.
 ///
 /// ```
-/// let error = pretok::Tokenizer::from_bytes(b"PK\x03\x04").unwrap_err();
+/// use pretok::{EncodeOptions, ErrorKind, Tokenizer};
+///
+/// let error = Tokenizer::from_bytes(b"PK\x03\x04").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Unsupported);
 /// assert_eq!(error.to_string(), "this is a zip archive, such as a checkpoint of a model");
+///
+/// let tokenizer = Tokenizer::from_bytes(pretok::EXAMPLE)?;
+/// let error = tokenizer.encode_batch(&["he", "hello <s>"], &EncodeOptions::default(), 1);
+/// let error = error.unwrap_err();
+/// assert_eq!((error.text_index(), error.position()), (Some(1), 6));
+/// # Ok::<(), pretok::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -66,15 +70,6 @@ impl Error {
 
     /// Returns the index of the text that [`encode_batch`](crate::Tokenizer::encode_batch) could
     /// not encode.
-    ///
-    /// ```
-    /// # use pretok::{EncodeOptions, Tokenizer};
-    /// let tokenizer = Tokenizer::from_bytes(pretok::EXAMPLE)?;
-    /// let texts = ["hello", "<s>"];
-    /// let error = tokenizer.encode_batch(&texts, &EncodeOptions::default(), 1).unwrap_err();
-    /// assert_eq!(error.text_index(), Some(1));
-    /// # Ok::<(), pretok::Error>(())
-    /// ```
     pub fn text_index(&self) -> Option<usize> {
         self.text
     }
@@ -103,14 +98,15 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl RawError {
-    pub(crate) fn new() -> RawError {
-        RawError { status: 0, position: 0, message: [0; 240] }
-    }
+/// Calls a C function with room for its error, and returns the error.
+pub(crate) fn call(function: impl FnOnce(&mut RawError) -> c_int) -> Result<(), Error> {
+    let mut error = RawError { status: 0, position: 0, message: [0; 240] };
+    let status = function(&mut error);
+    check(status, &error)
 }
 
 /// Returns the error of a call with this status, or `Ok` for `PRETOK_OK`.
-pub(crate) fn check(status: c_int, error: &RawError) -> Result<(), Error> {
+fn check(status: c_int, error: &RawError) -> Result<(), Error> {
     let kind = match status {
         0 => return Ok(()),
         1 => ErrorKind::OutOfMemory,

@@ -1,6 +1,6 @@
 //! The functions and structs of `pretok.h` that the crate uses. `pretok.h` documents them.
 
-use std::os::raw::{c_char, c_int, c_void};
+use std::os::raw::{c_char, c_int, c_uint, c_void};
 
 #[repr(C)]
 pub struct Handle {
@@ -31,6 +31,7 @@ pub struct RawLoadOptions {
     pub special_token_count: usize,
     pub pre_tokenizer: *const c_void,
     pub cache_bytes: usize,
+    pub default_preset: *const c_char,
 }
 
 #[repr(C)]
@@ -40,6 +41,52 @@ pub struct RawEncodeOptions {
     pub allowed: *const Handle,
     pub add_special_tokens: bool,
     pub continuation: bool,
+}
+
+#[repr(C)]
+pub struct RawDecodeOptions {
+    pub struct_size: usize,
+    pub skip_special: bool,
+    pub continuation: bool,
+    pub clean_up: bool,
+    pub stop: *const *const c_char,
+    pub stop_sizes: *const usize,
+    pub stop_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawSpan {
+    pub start: usize,
+    pub end: usize,
+}
+
+pub const ROLES: usize = 14;
+pub const NO_ID: u32 = u32::MAX;
+pub const NO_STOP: usize = usize::MAX;
+
+#[repr(C)]
+pub struct RawFacts {
+    pub struct_size: usize,
+    pub roles: [u32; ROLES],
+    pub add_bos: bool,
+    pub add_eos: bool,
+    pub end_ids: *const u32,
+    pub end_id_count: usize,
+    pub chat_template: *const c_char,
+    pub chat_template_size: usize,
+    pub max_token_bytes: usize,
+}
+
+#[repr(C)]
+pub struct RawVocabulary {
+    pub struct_size: usize,
+    pub count: usize,
+    pub bytes: *const c_char,
+    pub offsets: *const u32,
+    pub types: *const u8,
+    pub sorted: *const u32,
+    pub sorted_count: usize,
 }
 
 extern "C" {
@@ -81,6 +128,37 @@ extern "C" {
     ) -> c_int;
     pub fn pretok_is_special(tokenizer: *const Handle, id: u32) -> bool;
 
+    pub fn pretok_tokenizer_kind(tokenizer: *const Handle) -> c_int;
+    pub fn pretok_token_type_of(
+        tokenizer: *const Handle,
+        id: u32,
+        kind: *mut c_int,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_rendered_bytes(
+        tokenizer: *const Handle,
+        id: u32,
+        bytes: *mut *const c_char,
+        size: *mut usize,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_token_score(
+        tokenizer: *const Handle,
+        id: u32,
+        score: *mut f32,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_token_facts_of(
+        tokenizer: *const Handle,
+        result: *mut RawFacts,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_vocabulary_of(
+        tokenizer: *const Handle,
+        result: *mut RawVocabulary,
+        error: *mut RawError,
+    ) -> c_int;
+
     pub fn pretok_special_set_new(
         tokenizer: *const Handle,
         texts: *const *const c_char,
@@ -108,6 +186,17 @@ extern "C" {
         size: usize,
         options: *const RawEncodeOptions,
         ids: *mut *mut u32,
+        count: *mut usize,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_encode_spans(
+        tokenizer: *const Handle,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        ids: *mut u32,
+        spans: *mut RawSpan,
+        capacity: usize,
         count: *mut usize,
         error: *mut RawError,
     ) -> c_int;
@@ -155,19 +244,27 @@ extern "C" {
     ) -> c_int;
     pub fn pretok_encode_stream_free(stream: *mut Handle);
 
-    pub fn pretok_decode(
+    pub fn pretok_decode_batch(
         tokenizer: *const Handle,
         ids: *const u32,
-        id_count: usize,
+        id_offsets: *const usize,
+        count: usize,
         skip_special: bool,
-        bytes: *mut c_char,
-        capacity: usize,
-        size: *mut usize,
+        threads: c_uint,
+        bytes: *mut *mut c_char,
+        byte_offsets: *mut usize,
         error: *mut RawError,
     ) -> c_int;
-    pub fn pretok_decode_stream_new(
+    pub fn pretok_bytes_free(bytes: *mut c_char);
+
+    pub fn pretok_decode_stream_with(
         tokenizer: *const Handle,
-        skip_special: bool,
+        options: *const RawDecodeOptions,
+        result: *mut *mut Handle,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_decode_stream_clone(
+        stream: *const Handle,
         result: *mut *mut Handle,
         error: *mut RawError,
     ) -> c_int;
@@ -185,5 +282,14 @@ extern "C" {
         size: *mut usize,
         error: *mut RawError,
     ) -> c_int;
+    pub fn pretok_decode_stream_reset(stream: *mut Handle, error: *mut RawError) -> c_int;
+    pub fn pretok_decode_stream_rewind(
+        stream: *mut Handle,
+        count: usize,
+        removed: *mut usize,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_decode_stream_stopped(stream: *const Handle) -> usize;
+    pub fn pretok_decode_stream_size(stream: *const Handle) -> usize;
     pub fn pretok_decode_stream_free(stream: *mut Handle);
 }

@@ -19,6 +19,9 @@
 //! assert_eq!((error.kind(), error.position()), (pretok::ErrorKind::SpecialToken, 6));
 //! let options = EncodeOptions { special: Special::Allow, ..EncodeOptions::default() };
 //! assert_eq!(tokenizer.encode_with("<s>hello", &options)?, [0, 9]);
+//!
+//! assert!(pretok::presets().any(|name| name == "o200k"));
+//! assert!(pretok::version().starts_with("0.1."));
 //! # Ok(())
 //! # }
 //! ```
@@ -28,41 +31,31 @@
 #![deny(missing_docs)]
 #![warn(unsafe_op_in_unsafe_fn)]
 
+mod decode;
+mod encode;
 mod error;
 mod ffi;
 mod options;
 mod streams;
 mod tokenizer;
+mod tokens;
 
 pub use error::{Error, ErrorKind};
-pub use options::{EncodeOptions, LoadOptions, Special};
+pub use options::{DecodeOptions, EncodeOptions, LoadOptions, Special};
 pub use streams::{DecodeStream, EncodeStream};
 pub use tokenizer::Tokenizer;
+pub use tokens::{ModelKind, Role, TokenFacts, TokenType, Vocabulary};
 
 /// A tokenizer.json with ten tokens, for examples and tests.
-///
-/// ```
-/// let tokenizer = pretok::Tokenizer::from_bytes(pretok::EXAMPLE)?;
-/// assert_eq!(tokenizer.vocab_size(), 10);
-/// # Ok::<(), pretok::Error>(())
-/// ```
 pub const EXAMPLE: &[u8] = include_bytes!("example.json");
 
 /// Returns the version of the C++ library, such as "0.1.0".
-///
-/// ```
-/// assert!(pretok::version().starts_with("0.1."));
-/// ```
 pub fn version() -> &'static str {
     // SAFETY: the function returns a NUL-terminated ASCII text that is never freed.
     unsafe { std::ffi::CStr::from_ptr(ffi::pretok_version()) }.to_str().unwrap_or("")
 }
 
 /// Returns the names of the built-in presets, which say how a model splits text.
-///
-/// ```
-/// assert!(pretok::presets().any(|name| name == "o200k"));
-/// ```
 pub fn presets() -> impl Iterator<Item = &'static str> {
     // SAFETY: these functions have no preconditions.
     let count = unsafe { ffi::pretok_preset_count() };

@@ -1,22 +1,14 @@
-use crate::error::{check, Error};
+use crate::error::{call, Error};
 use crate::ffi;
 use std::ffi::CString;
 use std::os::raw::{c_char, c_int};
 use std::ptr;
 
 /// The treatment of special tokens that a text contains.
-///
-/// ```
-/// use pretok::{EncodeOptions, Special, Tokenizer};
-///
-/// let tokenizer = Tokenizer::from_bytes(pretok::EXAMPLE)?;
-/// let options = EncodeOptions { special: Special::Only(&["<s>"]), ..Default::default() };
-/// assert_eq!(tokenizer.encode_with("<s>hello", &options)?, [0, 9]);
-/// # Ok::<(), pretok::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Special<'a> {
     /// Fails, so untrusted text cannot inject special tokens.
+    #[default]
     Raise,
     /// Encodes special tokens as ordinary text.
     Text,
@@ -28,20 +20,16 @@ pub enum Special<'a> {
     Only(&'a [&'a str]),
 }
 
-impl Default for Special<'_> {
-    fn default() -> Self {
-        Special::Raise
-    }
-}
-
 /// Options for encoding.
 ///
 /// ```
-/// use pretok::{EncodeOptions, Tokenizer};
+/// use pretok::{EncodeOptions, Special, Tokenizer};
 ///
 /// let tokenizer = Tokenizer::from_bytes(pretok::EXAMPLE)?;
 /// let options = EncodeOptions { add_special_tokens: true, ..EncodeOptions::default() };
 /// assert_eq!(tokenizer.encode_with("hello", &options)?, [0, 9]);
+/// let options = EncodeOptions { special: Special::Only(&["<s>"]), ..EncodeOptions::default() };
+/// assert_eq!(tokenizer.encode_with("<s>hello", &options)?, [0, 9]);
 /// # Ok::<(), pretok::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,15 +45,12 @@ pub struct EncodeOptions<'a> {
 
 /// Options for loading. For a member that is `None`, empty or 0, the file decides.
 ///
-/// ```no_run
+/// ```
 /// use pretok::{LoadOptions, Tokenizer};
 ///
-/// let options = LoadOptions {
-///     preset: Some("cl100k"),
-///     special_tokens: &[("<|endoftext|>", 100257)],
-///     ..LoadOptions::default()
-/// };
-/// let tokenizer = Tokenizer::from_file_with("cl100k_base.tiktoken", &options)?;
+/// let options = LoadOptions { special_tokens: &[("<end>", 10)], ..LoadOptions::default() };
+/// let tokenizer = Tokenizer::from_bytes_with(pretok::EXAMPLE, &options)?;
+/// assert_eq!(tokenizer.token_id("<end>")?, 10);
 /// # Ok::<(), pretok::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +65,22 @@ pub struct LoadOptions<'a> {
     pub special_tokens: &'a [(&'a str, u32)],
     /// The maximum size of all caches; 0 means 128 MiB, and 1 keeps no cache between calls.
     pub cache_bytes: usize,
+    /// The name of the split if neither the file nor `preset` names one, as in old GGUF files.
+    pub default_preset: Option<&'a str>,
+}
+
+/// Options for decoding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DecodeOptions<'a> {
+    /// Omits special tokens.
+    pub skip_special: bool,
+    /// The ids continue an earlier text, such as a prompt: the first space stays.
+    pub continuation: bool,
+    /// Removes spaces before punctuation, as transformers does if `clean_up_tokenization_spaces`
+    /// is true.
+    pub clean_up: bool,
+    /// Strings that end the text, which may span tokens. They are not part of the text.
+    pub stop: &'a [&'a str],
 }
 
 /// Returns `text` with a final NUL.
@@ -100,6 +101,7 @@ impl LoadOptions<'_> {
         let pointer = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |t| t.as_ptr());
         let preset = optional(self.preset, "preset")?;
         let unicode = optional(self.unicode, "unicode")?;
+        let default_preset = optional(self.default_preset, "default_preset")?;
         let tokens: Vec<ffi::RawSpecialToken> = self
             .special_tokens
             .iter()
@@ -119,8 +121,14 @@ impl LoadOptions<'_> {
             special_token_count: tokens.len(),
             pre_tokenizer: ptr::null(),
             cache_bytes: self.cache_bytes,
+            default_preset: pointer(&default_preset),
         })
     }
+}
+
+/// Returns the address and the size of each text.
+pub(crate) fn pointers<T: AsRef<[u8]>>(texts: &[T]) -> (Vec<*const c_char>, Vec<usize>) {
+    texts.iter().map(|text| (text.as_ref().as_ptr().cast::<c_char>(), text.as_ref().len())).unzip()
 }
 
 /// A set of special tokens for the options of C. Null if the options need none.
@@ -149,21 +157,13 @@ impl EncodeOptions<'_> {
             Special::Allow => 2,
             Special::Plain => 3,
             Special::Only(texts) => {
-                let data: Vec<*const c_char> = texts.iter().map(|t| t.as_ptr().cast()).collect();
-                let sizes: Vec<usize> = texts.iter().map(|text| text.len()).collect();
-                let mut error = ffi::RawError::new();
+                let (data, sizes) = pointers(texts);
                 // SAFETY: the lists have `texts.len()` members, valid during the call.
-                let status = unsafe {
-                    ffi::pretok_special_set_new(
-                        tokenizer,
-                        data.as_ptr(),
-                        sizes.as_ptr(),
-                        texts.len(),
-                        &mut set.0,
-                        &mut error,
-                    )
-                };
-                check(status, &error)?;
+                call(|error| unsafe {
+                    let (data, sizes) = (data.as_ptr(), sizes.as_ptr());
+                    let result = &mut set.0;
+                    ffi::pretok_special_set_new(tokenizer, data, sizes, texts.len(), result, error)
+                })?;
                 0
             }
         };
@@ -175,5 +175,24 @@ impl EncodeOptions<'_> {
             continuation: self.continuation,
         };
         Ok((options, set))
+    }
+}
+
+impl DecodeOptions<'_> {
+    /// Calls `make` with these options.
+    pub(crate) fn with<T>(
+        &self,
+        make: impl FnOnce(&ffi::RawDecodeOptions) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (stop, sizes) = pointers(self.stop);
+        make(&ffi::RawDecodeOptions {
+            struct_size: std::mem::size_of::<ffi::RawDecodeOptions>(),
+            skip_special: self.skip_special,
+            continuation: self.continuation,
+            clean_up: self.clean_up,
+            stop: stop.as_ptr(),
+            stop_sizes: sizes.as_ptr(),
+            stop_count: stop.len(),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Ids against recorded ones, streams against whole texts, and threads.
 
-use pretok::{EncodeOptions, ErrorKind, LoadOptions, Special, Tokenizer};
+use pretok::{DecodeOptions, EncodeOptions, ErrorKind, LoadOptions, Special, Tokenizer};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -56,6 +56,10 @@ fn long_texts() {
     assert_eq!(ids.len(), 20_000);
     assert_eq!(tokenizer.count(&text).unwrap(), ids.len());
     assert_eq!(tokenizer.decode(&ids).unwrap(), text);
+    let options = EncodeOptions::default();
+    let (same, spans) = tokenizer.encode_spans(&text, &options).unwrap();
+    assert_eq!(same, ids);
+    assert_eq!((spans[2].clone(), spans[19_999].clone()), (7..9, 49_999..50_000));
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn streams_equal_whole_texts() {
         streamed.extend(stream.finish().unwrap());
         assert_eq!(streamed, ids);
 
-        let mut stream = tokenizer.decode_stream(false).unwrap();
+        let mut stream = tokenizer.decode_stream(&DecodeOptions::default()).unwrap();
         let mut decoded = String::new();
         for chunk in ids.chunks(size) {
             decoded += stream.feed(chunk).unwrap();
@@ -100,6 +104,31 @@ fn streams_equal_whole_texts() {
         decoded += &stream.finish().unwrap();
         assert_eq!(decoded, text);
     }
+}
+
+#[test]
+fn streams_rewind_and_stop() {
+    let tokenizer = small();
+    let options =
+        DecodeOptions { skip_special: true, stop: &["he", "wel"], ..DecodeOptions::default() };
+    let mut stream = tokenizer.decode_stream(&options).unwrap();
+    assert_eq!(stream.feed(&[300, 119, 0xC3, 0xA9]).unwrap(), "w\u{e9}");
+    assert_eq!((stream.id_count(), stream.stopped()), (4, None));
+    assert_eq!(stream.rewind(1).unwrap(), 3); // "w" may begin a stop string again
+    assert_eq!(stream.rewind(9).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    let mut copy = stream.clone();
+    assert_eq!(stream.feed(&[0xA8]).unwrap(), "w\u{e8}");
+    assert_eq!(copy.feed(&[119, 101, 108]).unwrap(), "w\u{FFFD}");
+    assert_eq!(copy.stopped(), Some(1));
+    assert_eq!(copy.feed(&[1]).unwrap_err().kind(), ErrorKind::Finished);
+    copy.reset().unwrap();
+    assert_eq!((copy.id_count(), copy.stopped()), (0, None));
+    assert_eq!(copy.feed(&[100]).unwrap(), "d");
+    assert_eq!(stream.finish().unwrap() + &copy.finish().unwrap(), "");
+    let clean = DecodeOptions { clean_up: true, continuation: true, ..DecodeOptions::default() };
+    assert_eq!(tokenizer.decode_with(&[32, 97, 32, 46], &clean).unwrap(), " a.");
+    let empty = DecodeOptions { stop: &[""], ..DecodeOptions::default() };
+    assert_eq!(tokenizer.decode_stream(&empty).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 
 #[test]
@@ -112,6 +141,8 @@ fn threads_share_a_tokenizer() {
     for threads in [0, 1, 4] {
         let options = EncodeOptions::default();
         assert_eq!(tokenizer.encode_batch(&texts, &options, threads).unwrap(), expected);
+        let decoded = tokenizer.decode_batch(&expected, false, threads).unwrap();
+        assert!(decoded.iter().zip(&texts).all(|(bytes, text)| bytes == text.as_bytes()));
     }
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -124,12 +155,15 @@ fn threads_share_a_tokenizer() {
     });
     let none: [&str; 0] = [];
     assert!(tokenizer.encode_batch(&none, &EncodeOptions::default(), 0).unwrap().is_empty());
+    assert!(tokenizer.decode_batch::<Vec<u32>>(&[], true, 0).unwrap().is_empty());
 }
 
 #[test]
 fn errors() {
     let kind = |data: &[u8]| Tokenizer::from_bytes(data).unwrap_err().kind();
     assert_eq!(kind(b""), ErrorKind::Malformed);
+    assert_eq!(small().decode(&[1, 999]).unwrap_err().kind(), ErrorKind::UnknownId);
+    assert_eq!(small().decode_bytes(&[999], true).unwrap_err().kind(), ErrorKind::UnknownId);
     assert_eq!(kind(b"\x1f\x8b"), ErrorKind::Unsupported);
     let error = Tokenizer::from_file("a\0b").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
