@@ -76,9 +76,9 @@ class TokenizerBatches(TokenizerSpans):
         """Do the same as `encode_batch_array` for texts in one buffer.
 
         Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
-        ascend. There is no Python object for each text; `encode_column` takes columns of Arrow and
-        Polars. As in all calls, bytes that are not UTF-8 are kept, so `errors` has no effect
-        here. Raises ValueError for other offsets, and the errors of `encode`.
+        ascend. There is no Python object for each text; `encode_column` takes columns of tables. As
+        in all calls, bytes that are not UTF-8 are kept, so `errors` has no effect here. Raises
+        ValueError for other offsets, and the errors of `encode`.
         """
         check_errors(errors)
         texts = PackedTexts(data, offsets)
@@ -95,13 +95,15 @@ class TokenizerBatches(TokenizerSpans):
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> Any:
-        """Return the ids of each text of a column of Arrow or Polars, as lists of uint32.
+        """Return the ids of each text of a column of a table, as lists of uint32.
 
-        `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object
-        with the Arrow C stream interface. The result for a Series is a Series, else an array of
-        pyarrow. The lists for large and view types have 64-bit offsets. The texts are read in
-        place, except in chunks with nulls and for view types, which pyarrow copies first. A null
-        stays null. `errors` has no effect, as in `encode_packed`.
+        `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars or pandas, a column of
+        a Dataset of Hugging Face, or another object with the Arrow C stream interface. The result
+        is a column of the same library, else an array of pyarrow. A Series of pandas keeps its
+        index, and its lists are of Arrow. The lists for large and view types have 64-bit offsets.
+        The texts are read in place, except in chunks with nulls, for view types, and for objects in
+        pandas, which pyarrow copies first. A null stays null. `errors` has no effect, as in
+        `encode_packed`.
 
         Raises TypeError unless the column holds strings or bytes, ModuleNotFoundError without
         pyarrow, and the errors of `encode`. The index in a SpecialTokenError counts rows from the

@@ -1,13 +1,16 @@
-"""Encode columns of Arrow and Polars to columns of ids, without a Python object for each row."""
+"""Encode columns of tables to columns of ids, without a Python object for each row or id."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bpe.encoding.packed import PackedTexts
+from bpe.optional import optional_package
 from bpe.types import Ids, Offsets
 
 Encode = Callable[[PackedTexts], tuple[Ids, Offsets]]
@@ -19,31 +22,72 @@ LARGE_TYPES = {"string_view": "large_string", "binary_view": "large_binary"}
 
 def encode_column(encode: Encode, column: Any) -> Any:
     """Return the ids of each text of `column`; Tokenizer.encode_column explains it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ModuleNotFoundError(
-            "encode_column needs the package pyarrow; install it with `pip install pyarrow`"
-        ) from None
+    pyarrow = optional_package("pyarrow", "encode_column")
     if isinstance(column, pyarrow.Array):
         return _encoded(pyarrow, encode, column)
-    chunked = column
-    if not isinstance(column, pyarrow.ChunkedArray):
-        if not hasattr(column, "__arrow_c_stream__"):
-            raise TypeError(
-                f"column is of type {type(column).__name__}; expected a column of pyarrow or Polars"
-            )
-        chunked = pyarrow.chunked_array(column)
+    chunked, restore = _arrow(pyarrow, column)
     lists = [_encoded(pyarrow, encode, chunk) for chunk in chunked.chunks]
     if not lists:
         empty = pyarrow.array([], chunked.type)
         lists = [_encoded(pyarrow, encode, empty)]
-    result = pyarrow.chunked_array(lists)
-    if type(column).__module__.partition(".")[0] != "polars":
-        return result
-    import polars
+    return restore(pyarrow.chunked_array(lists))
 
-    return polars.Series(column.name, result)
+
+def _arrow(pyarrow: Any, column: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Return `column` as a ChunkedArray, and a function that makes such a column of another one."""
+    if isinstance(column, pyarrow.ChunkedArray):
+        return column, lambda result: result
+    if isinstance(column, _class("pandas", "Series")):
+        return _of_pandas(pyarrow, column), partial(_to_pandas, column)
+    if isinstance(column, _class("datasets.arrow_dataset", "Column")):
+        return _of_datasets(column), partial(_to_datasets, pyarrow, column)
+    if not hasattr(column, "__arrow_c_stream__"):
+        raise TypeError(
+            f"column is of type {type(column).__name__}; expected a column of pyarrow, Polars, "
+            "pandas or datasets"
+        )
+    chunked = pyarrow.chunked_array(column)
+    if isinstance(column, _class("polars", "Series")):
+        return chunked, lambda result: type(column)(column.name, result)
+    return chunked, lambda result: result
+
+
+def _class(module: str, name: str) -> Any:
+    """Return a class if its module has been imported, else a tuple of no classes."""
+    return getattr(sys.modules.get(module), name, ())
+
+
+def _of_pandas(pyarrow: Any, column: Any) -> Any:
+    """Return a Series of pandas as a ChunkedArray; NaN and None are nulls."""
+    try:
+        array = pyarrow.Array.from_pandas(column)
+    except pyarrow.ArrowException as error:
+        raise TypeError(f"the column has values of other types; expected str: {error}") from None
+    return array if isinstance(array, pyarrow.ChunkedArray) else pyarrow.chunked_array([array])
+
+
+def _to_pandas(column: Any, result: Any) -> Any:
+    import pandas
+
+    values = pandas.arrays.ArrowExtensionArray(result)
+    return pandas.Series(values, index=column.index, name=column.name)
+
+
+def _of_datasets(column: Any) -> Any:
+    """Return a column of a Dataset as a ChunkedArray."""
+    if not hasattr(column.source, "with_format"):
+        raise TypeError(
+            "expected a column of a Dataset, got a field of a column; call flatten() of the Dataset"
+        )
+    data = column.source.with_format("arrow").select_columns(column.column_name)
+    return data[:][column.column_name]
+
+
+def _to_datasets(pyarrow: Any, column: Any, result: Any) -> Any:
+    import datasets
+
+    name = column.column_name
+    return datasets.Dataset(pyarrow.table({name: result}))[name]
 
 
 def packed(array: Any) -> PackedTexts:

@@ -161,3 +161,44 @@ def test_columns_of_polars(backend: BackendName) -> None:
     frame = polars.DataFrame({"text": TEXTS})
     with_ids = frame.with_columns(tok.encode_column(frame["text"], "text").alias("ids"))
     assert with_ids["ids"].list.len().to_list() == [len(tok.encode(text, "text")) for text in TEXTS]
+
+
+def test_an_expression_of_polars(backend: BackendName) -> None:
+    need("pyarrow")
+    polars = need("polars")
+    tok = tokenizer(backend)
+    ids = polars.col("text").map_batches(
+        lambda texts: tok.encode_column(texts, "text"), return_dtype=polars.List(polars.UInt32)
+    )
+    frame = polars.DataFrame({"text": [*TEXTS, None]})
+    expected = [*tok.encode_batch(TEXTS, "text"), None]
+    assert frame.select(ids)["text"].to_list() == expected
+    assert frame.lazy().select(ids.alias("ids")).collect()["ids"].to_list() == expected
+
+
+def test_columns_of_pandas(backend: BackendName) -> None:
+    pyarrow = need("pyarrow")
+    pandas = need("pandas")
+    tok = tokenizer(backend)
+    expected = [*tok.encode_batch(TEXTS, "text"), None]
+    index = [f"row {row}" for row in range(len(expected))]
+    large = pandas.ArrowDtype(pyarrow.large_string())
+    for kind in (None, "object", "str", "string", "string[pyarrow]", large):
+        column = pandas.Series([*TEXTS, None], index=index, name="text", dtype=kind)
+        found = tok.encode_column(column, "text")
+        assert (found.name, list(found.index)) == ("text", index)
+        assert found.dtype.pyarrow_dtype.value_type == pyarrow.uint32()
+        rows = [None if pandas.api.types.is_scalar(row) else list(row) for row in found]
+        assert rows == expected, kind
+    frame = pandas.DataFrame({"text": TEXTS})[::3]
+    frame["ids"] = tok.encode_column(frame["text"], "text")
+    assert [list(row) for row in frame["ids"]] == expected[:-1][::3]
+    data = pandas.Series([b"\xff", None, b"hello"], dtype="object")
+    assert list(tok.encode_column(data)[2]) == tok.encode("hello")
+    assert len(tok.encode_column(pandas.Series([], dtype="str"))) == 0
+    category = pandas.Series(["a"], dtype="category")
+    for other in (pandas.Series([1]), category, pandas.Series([["a"]])):
+        with pytest.raises(TypeError, match=r"the column is of type .*; expected strings"):
+            tok.encode_column(other)
+    with pytest.raises(TypeError, match="the column has values of other types; expected str"):
+        tok.encode_column(pandas.Series(["a", 1], dtype="object"))

@@ -71,3 +71,28 @@ def test_map(backend: BackendName, tmp_path: Path) -> None:
     assert data.map(batch, batched=True, batch_size=20)._fingerprint == mapped._fingerprint
     arrow = data.with_format("arrow").map(table, batched=True, batch_size=20)
     assert list(arrow.with_format(None)["ids"]) == expected
+
+
+def test_columns(backend: BackendName) -> None:
+    datasets = need("datasets")
+    tok = tokenizer(backend)
+    texts = random_documents(30, 62)
+    data = datasets.Dataset.from_dict({"text": [*texts, None], "row": range(31)})
+    expected = [*tok.encode_batch(texts, "text"), None]
+    if isinstance(data["text"], list):
+        pytest.skip("columns of datasets before 4.0 are lists")
+    found = tok.encode_column(data["text"], "text")
+    assert type(found) is type(data["text"])
+    assert found[:] == expected
+    assert found.features == datasets.List(datasets.Value("uint32"))
+    both = datasets.concatenate_datasets([data, found.source.rename_column("text", "ids")], axis=1)
+    assert both[5] == {"text": texts[5], "row": 5, "ids": expected[5]}
+    shuffled = data.select([3, 1, 30]).with_format("numpy")
+    assert tok.encode_column(shuffled["text"], "text")[:] == [expected[3], expected[1], None]
+    assert tok.encode_column(data.select([])["text"])[:] == []
+    with pytest.raises(TypeError, match="the column is of type int64; expected strings"):
+        tok.encode_column(data["row"])
+    nested = datasets.Dataset.from_dict({"a": [{"b": "x"}]})
+    with pytest.raises(TypeError, match=r"got a field of a column; call flatten\(\)"):
+        tok.encode_column(nested["a"]["b"])
+    assert tok.encode_column(nested.flatten()["a.b"])[:] == [tok.encode("x")]
