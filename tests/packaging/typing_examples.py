@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import bpe
 import pretok
-from bpe import AddedToken, DecodeStream, Token, Tokenizer, Vocabulary
+from bpe import AddedToken, DecodeStream, EncodeStream, Token, Tokenizer, Vocabulary
 from pretok import (
     ALL,
     CasedWord,
@@ -93,6 +93,10 @@ assert_type(trained.tokens("a"), list[Token])
 assert_type(trained.tokens("a")[0].bytes, bytes)
 assert_type(trained.decode([97], errors="strict", skip_special=True), str)
 assert_type(trained.decode_bytes(np.array([97])), bytes)
+assert_type(trained.tokens("a", unit="utf16"), list[Token])
+assert_type(trained.encode_stream(), EncodeStream)
+assert_type(trained.encode_stream().feed("a"), list[int])
+assert_type(trained.encode_stream().iterate(["a", b"b"]), Iterator[list[int]])
 assert_type(trained.decode_stream(), DecodeStream)
 assert_type(trained.decode_stream().feed(97), str)
 assert_type(trained.token_bytes(97), bytes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -18,8 +20,10 @@ from bpe import AddedToken, Tokenizer
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.utf8 import join_surrogates
 from bpe.types import Errors, Text, Unit
+from javascript import node
 from pretok.machine.backend import BackendName
 from pretok.unicode.graphemes import grapheme_starts
+from support import seeded
 from text_models import CASES, file_of
 from vocabulary_files import write
 
@@ -159,6 +163,43 @@ def test_ids_of_the_template_are_at_both_ends(unit: Unit, backend: BackendName) 
         )
         assert first[2:] == (0, 0)
         assert second_to_last[2:] == last[2:] == (size, size)
+
+
+SLICES = """
+const rows = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const segments = new Intl.Segmenter("en", { granularity: "grapheme" });
+const graphemes = (text) => [...segments.segment(text)].map((found) => found.segment);
+console.log(JSON.stringify(rows.map(([text, spans, graphemeSpans]) => [
+  spans.map(([start, end]) => text.slice(start, end)),
+  graphemeSpans.map(([start, end]) => graphemes(text).slice(start, end).join("")),
+])));
+"""
+
+
+def test_slices_in_javascript() -> None:
+    """Slice by UTF-16 offsets and by graphemes, which have no rules that old Nodes lack here."""
+    tokenizer = Tokenizer(bpe.train(["日本 क\u094d"], vocab_size=268).vocabulary, "gpt2")
+    random = seeded("javascript")
+    parts = ["naïve ", "日本 ", "👩\u200d👧", "🇩🇪", "नि ", "\r\n", "e\u0301", "안녕", "𝒳"]
+    texts = ["".join(random.choices(parts, k=random.randrange(9))) for _ in range(100)]
+    tokens = {
+        unit: [tokenizer.tokens(text, unit=unit) for text in texts]
+        for unit in ("char", "utf16", "grapheme")
+    }
+    spans = {unit: [[token[2:] for token in row] for row in rows] for unit, rows in tokens.items()}
+    rows = list(zip(texts, spans["utf16"], spans["grapheme"], strict=True))
+    done = subprocess.run(
+        [node(), "-e", SLICES], input=json.dumps(rows), capture_output=True, text=True, check=True
+    )
+    for text, in_chars, (slices, clusters) in zip(
+        texts, spans["char"], json.loads(done.stdout), strict=True
+    ):
+        assert slices == [text[start:end] for start, end in in_chars]
+        bounds = [*grapheme_starts(text).tolist(), len(text)]
+        assert clusters == [
+            text[max(at for at in bounds if at <= start) : min(at for at in bounds if at >= end)]
+            for start, end in in_chars
+        ]
 
 
 def test_unknown_units_are_refused(backend: BackendName) -> None:
