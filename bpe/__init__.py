@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
+    from bpe.budgets.borders import BorderFinder as BorderFinder
+    from bpe.budgets.borders import ChunkKind as ChunkKind
+    from bpe.budgets.chunking import Chunk as Chunk
     from bpe.decoders.decode import Unknown as Unknown
     from bpe.decoders.piece_decoder import Decoding as Decoding
     from bpe.decoders.text_stream import DecodeStream as DecodeStream
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from bpe.token_facts import TokenFacts as TokenFacts
     from bpe.token_facts import TokenType as TokenType
     from bpe.tokenizer import Tokenizer as Tokenizer
+    from bpe.tokenizer_budgets import TruncatedSide as TruncatedSide
     from bpe.tokenizer_facts import ModelKind as ModelKind
     from bpe.tokenizer_facts import VocabularyBuffer as VocabularyBuffer
     from bpe.training.corpus import TrainingSource as TrainingSource
@@ -62,6 +66,8 @@ if TYPE_CHECKING:
 # imports bpe.cli and thereby this package, but needs no tokenizer. A submodule of bpe must not have
 # one of these names, because importing the submodule would hide the name.
 _NAMES = {
+    "bpe.budgets.borders": "BorderFinder ChunkKind",
+    "bpe.budgets.chunking": "Chunk",
     "bpe.encoding.added_tokens": "AddedToken",
     "bpe.decoders.decode": "Unknown",
     "bpe.encoding.encode_stream": "EncodeStream",
@@ -76,6 +82,7 @@ _NAMES = {
     "bpe.loading": "load",
     "bpe.token_facts": "TokenFacts TokenType",
     "bpe.tokenizer": "Tokenizer",
+    "bpe.tokenizer_budgets": "TruncatedSide",
     "bpe.tokenizer_facts": "ModelKind VocabularyBuffer",
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.train": "Alphabet TrainingEngine train",

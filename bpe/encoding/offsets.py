@@ -59,6 +59,14 @@ class UnitOffsets:
         starts: Offsets = in_unit[np.searchsorted(in_bytes, offsets, side="right") - 1]
         return starts
 
+    def bytes_of(self, offsets: Offsets) -> Offsets:
+        """Return the byte at which the element begins that contains each of `offsets` in `unit`."""
+        if self._bounds is None:
+            return offsets
+        in_bytes, in_unit = self._bounds
+        places: Offsets = in_bytes[np.searchsorted(in_unit, offsets, side="right") - 1]
+        return places
+
     def ends(self, offsets: Offsets) -> Offsets:
         """Return the end of the element that contains the byte before each of `offsets`.
 

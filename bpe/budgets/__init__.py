@@ -1,0 +1,1 @@
+"""Split and truncate texts by a budget of ids."""

@@ -1,0 +1,157 @@
+"""Find the places at which a text may be divided: after lines, sentences, pre-tokens or tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from operator import index as as_int
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.budgets.source import Source, view
+from bpe.encoding.offsets import byte_offsets
+from bpe.encoding.utf8 import decode_utf8
+from bpe.types import Offsets, SupportsOffsets, Text
+from pretok.patterns.lookup import WHOLE
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.text import code_points_of
+from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
+
+ChunkKind: TypeAlias = Literal["token", "pre-token", "sentence", "line"]
+"""A kind of borders of chunks."""
+BorderFinder: TypeAlias = Callable[[Text], Iterable[int]]
+"""A function that returns the borders of a text."""
+
+_STOPS = np.array(sorted(map(ord, ".!?\u2026\u061f\u06d4\u0964")), np.uint32)
+"""Ends of sentences before white space."""
+_WIDE_STOPS = np.array(sorted(map(ord, "\u3002\uff01\uff1f\uff0e\uff61")), np.uint32)
+"""Ends of sentences in Chinese and Japanese, which need no white space after them."""
+_CLOSERS = np.array(
+    sorted(map(ord, "\"')]}\u00bb\u2019\u201d\u203a\u300d\u300f\u3011\uff09\uff02\uff07")),
+    np.uint32,
+)
+_SPACES = np.array(sorted(WHITE_SPACE_CODE_POINTS), np.uint32)
+_MAX_CLOSERS = 8
+"""The maximal number of closing marks between the end of a sentence and its border."""
+
+
+class Borders(Protocol):
+    """Places at which a text may be divided, in bytes. The end of the text is one."""
+
+    def is_border(self, place: int) -> bool:
+        """Return whether `place` is a border."""
+
+    def before(self, place: int) -> int:
+        """Return the last border before `place`, or -1."""
+
+    def after(self, place: int) -> int:
+        """Return the first border after `place`, which is before the end of the text."""
+
+
+class ListedBorders:
+    """The borders of `places` that are also borders of the text."""
+
+    def __init__(self, source: Source, places: NDArray[np.signedinteger]) -> None:
+        """Store `places`, which ascend."""
+        self._source = source
+        if not len(places) or places[-1] != source.size:
+            places = np.append(places[: np.searchsorted(places, source.size)], source.size)
+        self._places = view(places)
+
+    def is_border(self, place: int) -> bool:
+        """Return whether `place` is one of the borders."""
+        at = bisect_left(self._places, place)
+        return (
+            at < len(self._places) and self._places[at] == place and self._source.is_border(place)
+        )
+
+    def before(self, place: int) -> int:
+        """Return the last border before `place`, or -1."""
+        at = bisect_left(self._places, place) - 1
+        while at >= 0 and not self._source.is_border(self._places[at]):
+            at -= 1
+        return self._places[at] if at >= 0 else -1
+
+    def after(self, place: int) -> int:
+        """Return the first border after `place`, which is before the end of the text."""
+        at = bisect_right(self._places, place)
+        while not self._source.is_border(self._places[at]):
+            at += 1
+        return int(self._places[at])
+
+
+def line_ends(data: bytes) -> Offsets:
+    r"""Return the places after each "\n", and after each "\r" without one.
+
+    >>> line_ends(b"a\nb\r\nc\rd").tolist()
+    [2, 5, 7]
+    """
+    bytes_ = np.frombuffer(data, np.uint8)
+    is_end = bytes_ == 0x0A
+    is_end[:-1] |= (bytes_[:-1] == 0x0D) & (bytes_[1:] != 0x0A)
+    return np.flatnonzero(is_end) + 1
+
+
+def sentence_ends(data: bytes) -> Offsets:
+    """Return the ends of sentences, and of lines.
+
+    A sentence ends with "." "!" "?" or "…", and closing quotes and brackets, if white space
+    follows. After "。" "！" "？" no white space is necessary. The white space belongs to the next
+    sentence, as in the tokens of most vocabularies.
+
+    >>> sentence_ends("No. 'Yes!' It is 1.5 m.\\n是。不".encode()).tolist()
+    [3, 10, 23, 24, 30]
+    """
+    text = decode_utf8(data)
+    points = code_points_of(text)
+    if not len(points):
+        return np.zeros(0, np.int64)
+    following = np.append(points, np.uint32(0x20))  # the end counts as white space
+    found = []
+    for stops, needs_space in ((_STOPS, True), (_WIDE_STOPS, False)):
+        ends = np.flatnonzero(np.isin(points, stops)) + 1
+        for _ in range(_MAX_CLOSERS):
+            ends = ends + np.isin(following[ends], _CLOSERS)
+        # In a row of stops, the last one ends the sentence.
+        is_last = ~np.isin(following[ends], np.concatenate([_STOPS, _WIDE_STOPS]))
+        if needs_space:
+            is_last &= np.isin(following[ends], _SPACES)
+        found.append(ends[is_last])
+    offsets = np.concatenate(found)
+    if not text.isascii():
+        offsets = byte_offsets(text)[offsets]
+    return np.unique(np.concatenate([offsets, line_ends(data)]))
+
+
+def pre_token_ends(data: bytes, pre_tokenizer: PreTokenizer | SupportsOffsets) -> Offsets:
+    """Return the ends of the pre-tokens of a text.
+
+    If the split keeps texts whole, as in SentencePiece models, pre-tokens end before spaces.
+    """
+    if isinstance(pre_tokenizer, PreTokenizer):
+        preset = pre_tokenizer.preset
+        if preset == WHOLE:
+            bytes_ = np.frombuffer(data, np.uint8)
+            return np.flatnonzero((bytes_[1:] == 0x20) & (bytes_[:-1] != 0x20)) + 1
+        if preset.drops_text:
+            spans = list(pre_tokenizer.spans(data))
+            return np.unique(np.array(spans, np.int64).reshape(-1))
+        return pre_tokenizer.offsets(data, unit="byte")
+    text = decode_utf8(data)
+    places = np.asarray(pre_tokenizer.offsets(text), np.int64)
+    return places if text.isascii() else byte_offsets(text)[places]
+
+
+def called_borders(find: BorderFinder, text: str | bytes) -> Offsets:
+    """Return the borders that a caller's function finds, in the units of `text`.
+
+    Raises TypeError for a border that is not an int, and ValueError for one outside the text.
+    """
+    size = len(text)
+    places: Sequence[int] = sorted({as_int(place) for place in find(text)})
+    if places and not 0 <= places[0] <= places[-1] <= size:
+        wrong = places[0] if places[0] < 0 else places[-1]
+        raise ValueError(f"on() returned the border {wrong}; expected 0 to {size}")
+    return np.array(places, np.int64)

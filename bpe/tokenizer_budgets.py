@@ -1,0 +1,215 @@
+"""Define TokenizerBudgets, a base class of Tokenizer: texts within a number of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias, get_args
+
+from bpe.budgets.borders import BorderFinder, ChunkKind
+from bpe.budgets.chunking import Chunk, Chunker
+from bpe.budgets.cuts import Cuts, find_cuts
+from bpe.budgets.reader import Reader
+from bpe.budgets.texts import Utf8
+from bpe.budgets.truncation import Truncator, joined, middle
+from bpe.encoding.arguments import as_bytes, validate_text
+from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.foreign_arguments import ENCODE
+from bpe.encoding.pipeline import Call
+from bpe.errors import shortened
+from bpe.once import once
+from bpe.tokenizer_batches import TokenizerBatches
+from bpe.types import Errors, Special, Text
+
+TruncatedSide: TypeAlias = Literal["right", "left", "middle"]
+"""The side of a text that `truncate` cuts off."""
+
+
+class TokenizerBudgets(TokenizerBatches):
+    """Truncates, divides and counts texts by a number of ids; Tokenizer explains the arguments."""
+
+    __slots__ = ()
+
+    _count: Call[int]
+
+    @fast_call(ENCODE)
+    def truncate(
+        self,
+        text: Text,
+        n: int,
+        side: TruncatedSide = "right",
+        *,
+        ellipsis: Text = "",
+        special: Special = "raise",
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        grapheme: bool = False,
+    ) -> str | bytes:
+        """Return the longest part of `text` that has at most `n` ids, as a str or as bytes.
+
+        `side` is the side that is cut off, as `truncation_side` in transformers: "right" keeps the
+        start of the text, "left" keeps the end, and "middle" keeps both, with `ellipsis` between
+        them. The text is cut between two characters, or two graphemes if `grapheme`, and never in
+        an added token. "Longest" is over all such places: each longer start of the text has more
+        than `n` ids, although a longer text may have fewer ids than a shorter one. Only in a part
+        of more than 1,024 bytes without a place at which a cut provably keeps the ids, as in
+        base64, "longest" means that one more character is too much. Without such places, as with
+        most normalizers, the whole text is this part.
+
+        `n` includes the ids of the template if `add_special_tokens`, and those of `ellipsis`. For
+        "middle", the start has at most half of the other ids, rounded up, and the end is the
+        longest one that fits after the start and `ellipsis`. A text that fits is returned whole.
+        Reads only as much of the text as has about `n` ids.
+
+        Raises ValueError if `n` is less than the number of ids of the template and `ellipsis`, and
+        the errors of `encode` for the part of the text that it reads.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
+        >>> tok.truncate("abcdeé", 3), tok.encode("abcde")
+        ('abcde', [258, 101])
+        >>> tok.truncate("abcdefghi", 5, "middle", ellipsis="…")
+        'abcd…i'
+        """
+        room = self._room(n, add_special_tokens)
+        if side not in get_args(TruncatedSide):
+            raise ValueError(f"side={shortened(side)}; expected 'right', 'left' or 'middle'")
+        if ellipsis and side != "middle":
+            raise ValueError('ellipsis= needs side="middle"')
+        sliced, reader = _sliced(text, errors), self._reader(special)
+        starts = Utf8(sliced, errors).graphemes() if grapheme else None
+        if side == "right":
+            return sliced[: Truncator(reader, sliced, errors, starts).head(room)]
+        if side == "left":
+            return sliced[Truncator(reader, sliced, errors, starts).tail(room) :]
+        between = _sliced(ellipsis or sliced[:0], errors)
+        if type(between) is not type(sliced):
+            raise TypeError(
+                f"ellipsis is of type {type(ellipsis).__name__}; expected the type of the text"
+            )
+        head, tail = middle(reader, sliced, errors, starts, room, between)
+        if head == len(sliced):
+            return sliced
+        return joined(sliced[:head], between, sliced[tail:])
+
+    @fast_call(ENCODE)
+    def chunks(
+        self,
+        text: Text,
+        n: int,
+        overlap: int = 0,
+        on: ChunkKind | BorderFinder = "token",
+        *,
+        special: Special = "raise",
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        grapheme: bool = False,
+    ) -> Iterator[Chunk]:
+        r"""Return an iterator over the chunks of `text`, each of at most `n` ids.
+
+        Each chunk is the longest one that starts at the end of the chunk before it, ends at a
+        border of the kind `on`, and has at most `n` ids when it is encoded by itself. `n` includes
+        the ids of the template if `add_special_tokens`. The spans of the chunks cover the text, and
+        repeat nothing. No border lies in a character, in a grapheme if `grapheme`, or in an added
+        token.
+
+        - "token": between two tokens of the text
+        - "pre-token": between two pre-tokens; before a space if the model has no pre-tokens
+        - "sentence": after ".", "!", "?" or "…" before white space, after "。", "！" or "？", with
+          closing quotes and brackets, and after a line
+        - "line": after a line break
+        - a function that takes the text, and returns borders in the units of the spans
+
+        If no border is near enough, a chunk ends at the next finer kind, in the order line,
+        sentence, pre-token, token, character. After a function, pre-tokens are next. `truncate`
+        says what "longest" means in long words.
+
+        With `overlap`, each next chunk starts at a border at which the text up to the end of the
+        chunk has at most `overlap` ids, encoded by itself. There is no overlap if it would leave no
+        room for a longer chunk.
+
+        Encodes the text when called. Raises ValueError if `overlap` is not less than `n`, or if one
+        character has more than `n` ids, and the errors of `encode`.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab"], vocab_size=257)
+        >>> [chunk.text for chunk in tok.chunks("abab\nab.ab", 3, on="line")]
+        ['abab\n', 'ab.ab']
+        >>> next(tok.chunks("ababab", 2))
+        Chunk(text='abab', start=0, end=4, size=2)
+        """
+        room = self._room(n, add_special_tokens)
+        if not isinstance(overlap, int) or not 0 <= overlap < max(room, 1):
+            raise ValueError(
+                f"overlap={shortened(overlap)}; expected an int from 0 to less than the {room} ids "
+                "of a chunk"
+            )
+        if not callable(on) and on not in get_args(ChunkKind):
+            raise ValueError(
+                f"on={shortened(on)}; expected 'token', 'pre-token', 'sentence', 'line' or a "
+                "function"
+            )
+        read = Utf8(_sliced(text, errors), errors)
+        added = n - room
+        starts = read.graphemes() if grapheme else None
+        return iter(Chunker(self._reader(special), read, on, room, overlap, added, starts))
+
+    @fast_call(ENCODE)
+    def count_up_to(
+        self,
+        text: Text,
+        n: int,
+        *,
+        special: Special = "raise",
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+    ) -> int:
+        """Return the number of ids of `text` if it is at most `n`, else `n` + 1.
+
+        So `tok.count_up_to(text, n) <= n` says whether the text fits. A long text takes as much
+        time as a text of about `n` ids. Raises the errors of `encode` for the part that it reads.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab"], vocab_size=257)
+        >>> tok.count_up_to("ababab", 5), tok.count_up_to("ab" * 1_000_000, 5)
+        (3, 6)
+        """
+        check_number(n)
+        added = sum(map(len, self.template)) if add_special_tokens else 0
+        if added > n:
+            return n + 1
+        sliced = _sliced(text, errors)
+        return added + Truncator(self._reader(special), sliced, errors).count_up_to(n - added)
+
+    def _room(self, n: int, add_special_tokens: bool) -> int:
+        """Return the number of ids that the template leaves."""
+        check_number(n)
+        added = sum(map(len, self.template)) if add_special_tokens else 0
+        if n < added:
+            raise ValueError(f"n={n}; expected at least the {added} ids of the template")
+        return n - added
+
+    def _reader(self, special: Special) -> Reader:
+        return Reader(self._pipeline, self._count, self._cuts, self.pre_tokenizer, special)
+
+    @once
+    def _cuts(self) -> Cuts | None:
+        return find_cuts(
+            self.vocabulary,
+            self.pre_tokenizer,
+            self.normalizer,
+            self.add_prefix_space,
+            self.added_tokens,
+            self._pipeline.backend.merges if self.backend == "native" else None,
+        )
+
+
+def check_number(n: int) -> None:
+    """Raise ValueError unless `n` is an int of at least 0."""
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"n={shortened(n)}; expected an int of at least 0")
+
+
+def _sliced(text: Text, errors: Errors) -> str | bytes:
+    """Return `text` as a str or bytes; raises TypeError for another type."""
+    validate_text(text, errors)
+    return text if isinstance(text, str) else as_bytes(text)

@@ -1,0 +1,219 @@
+"""Define PairCuts, which finds places where two code points prove that a text may be cut.
+
+A text u + v may be cut after u if the pre-tokens of u, followed by those of v, are the pre-tokens
+of u + v. PairCuts knows only the last code point a of u and the first code point b of v, so its
+cuts are right for all texts around them.
+
+Proof for one stage. Three conditions must hold:
+
+1. No match of a rule holds the pair (a, b).
+2. Some rule matches any text that begins with b. So no gap, text without a match, holds the pair.
+   Then a pre-token ends between a and b. Rules read no text before their match, so the pre-tokens
+   from b on are those of v.
+3. No rule that begins in u tells b from the end of the text. A rule reads b only after it has
+   matched or read a. By condition 1, b cannot continue the match. Only Spaces and Groups look at
+   the code point after their run. Spaces does not, if a is a line break and LAST_NEWLINE is the
+   first rule for white space: then the rest of the run is one pre-token in both texts.
+
+A joint is weaker: the text may be cut there, but a pre-token of u + v may hold both sides. It is
+then cut in two, and all other pre-tokens stay.
+
+One rule holds the pair, conditions 2 and 3 are true for
+the other rules, and no rule before it begins with b. The rule is a Run without a limit whose body
+has a and b, or a CasedWord in whose lowercase run they are. So its match in u ends after a, and its
+match in v begins with b and ends where that of u + v does. Or only Spaces rules without
+LAST_NEWLINE, among them ALL, hold the pair. In u + v, all of a run of white space but its last code point is one
+pre-token, or all of it at the end of the text. The parts of the run in u and in v are split alike.
+
+Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a
+or b. Then the pair lies in a gap of each earlier stage, and no rule of these stages reads past a.
+Later stages see two pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pretok.charsets.classified_text import Classifier
+from pretok.machine.program import compile_rules
+from pretok.rules import (
+    ALL,
+    END_OF_TEXT,
+    LAST_NEWLINE,
+    CasedWord,
+    Contraction,
+    Groups,
+    Literal,
+    Rule,
+    Run,
+    Spaces,
+)
+from pretok.rules.contraction import FOLD
+from pretok.stage import Stage
+
+
+class PairCuts:
+    """Says which pairs of neighbors prove a cut, for the stages of a preset.
+
+    >>> import pretok
+    >>> preset = pretok.get("gpt2").preset
+    >>> cuts = PairCuts(preset.stages, preset.unicode)
+    >>> cuts.is_cut("d", " "), cuts.is_cut(" ", "d"), cuts.is_cut("n", "'")
+    (True, False, True)
+    """
+
+    def __init__(self, stages: Sequence[Stage], version: str) -> None:
+        """Prepare the stages; `version` is the Unicode version of the split."""
+        drops = any(stage.drops_text for stage in stages)
+        self._stages = [] if drops else [_StagePairs(stage, version) for stage in stages]
+
+    def is_cut(self, before: str, after: str) -> bool:
+        """Return whether a text may be cut between two code points, whatever is around them."""
+        for stage in self._stages:
+            if not stage.is_known:
+                return False
+            if stage.is_cut(before, after):
+                return True
+            if stage.reads(before) or stage.reads(after):
+                return False
+        return False
+
+    def is_joint(self, before: str, after: str) -> bool:
+        """Return whether a cut changes at most the pre-token that holds both code points.
+
+        >>> import pretok
+        >>> preset = pretok.get("gpt2").preset
+        >>> PairCuts(preset.stages, preset.unicode).is_joint("d", "o")
+        True
+        """
+        if len(self._stages) != 1 or not self._stages[0].is_known:
+            return False
+        return self._stages[0].is_joint(before, after)
+
+
+class _StagePairs:
+    """The pairs of one stage. `is_known` is false if nothing is proven for the stage."""
+
+    def __init__(self, stage: Stage, version: str) -> None:
+        kinds = (CasedWord, Contraction, Groups, Literal, Run, Spaces)
+        self.is_known = stage.behavior == "isolated" and all(
+            isinstance(rule, kinds) for rule in stage.rules
+        )
+        program = compile_rules(stage.rules)
+        self._alphabet = program.alphabet
+        self._classes = Classifier(program.alphabet, version).classes
+        self._rules = stage.rules
+        spaces = [rule for rule in stage.rules if isinstance(rule, Spaces)]
+        through = [rule.through for rule in spaces]
+        self._joins_spaces = LAST_NEWLINE not in through and not any(
+            rule.at_most for rule in spaces
+        )
+        first = next((at for at, rule in enumerate(stage.rules) if rule in spaces), 0)
+        order = through[: through.index(LAST_NEWLINE)] if LAST_NEWLINE in through else [ALL]
+        # END_OF_TEXT and LAST_NEWLINE take the same part of a run that ends with a line break.
+        self._ends_lines = order in ([], [END_OF_TEXT]) and isinstance(
+            stage.rules[first + len(order)], Spaces
+        )
+
+    def is_cut(self, before: str, after: str) -> bool:
+        """Return whether the three conditions hold."""
+        return any(self._begins(rule, after) for rule in self._rules) and not any(
+            self._holds(rule, before, after) or self._sees_end(rule, before, after)
+            for rule in self._rules
+        )
+
+    def is_joint(self, before: str, after: str) -> bool:
+        """Return whether only one rule holds the pair, and its match may be cut in two there."""
+        holding = [rule for rule in self._rules if self._holds(rule, before, after)]
+        if holding and all(isinstance(rule, Spaces) for rule in holding):
+            return self._joins_spaces and any(
+                rule.through is ALL and self._begins(rule, before) for rule in holding
+            )
+        if len(holding) != 1 or any(self._sees_end(rule, before, after) for rule in self._rules):
+            return False
+        rule, has = holding[0], self._has
+        earlier = self._rules[: self._rules.index(rule)]
+        if any(has(chars, after) for other in earlier for chars in other.first()):
+            return False
+        if isinstance(rule, Run):
+            is_plain = rule.at_most is None and rule.at_least == 1 and not rule.lead_required
+            in_tail = has(rule.tail, before) or has(rule.tail, after)
+            return is_plain and not in_tail and has(rule.body, before) and has(rule.body, after)
+        if not isinstance(rule, CasedWord):
+            return False
+        in_suffix = rule.suffix is not None and _contracts(rule.suffix, before, after)
+        return not in_suffix and all(
+            has(rule.lower, char) and not has(rule.upper, char) for char in (before, after)
+        )
+
+    def reads(self, char: str) -> bool:
+        """Return whether a rule has `char` in one of its sets or texts."""
+        return any(
+            any(self._has(chars, char) for chars in rule.sets()) or char in _letters(rule)
+            for rule in self._rules
+        )
+
+    def _has(self, chars: object, char: str) -> bool:
+        """Return whether a set of the rules, or None, contains `char`."""
+        mask = self._alphabet.masks[chars] if chars else 0  # type: ignore[index]
+        return bool(mask >> int(self._classes[ord(char)]) & 1)
+
+    def _holds(self, rule: Rule, a: str, b: str) -> bool:
+        """Return whether a match may hold the pair."""
+        has = self._has
+        if isinstance(rule, Run):
+            starts_body = has(rule._pure_lead, a) or (rule.at_most != 1 and has(rule.body, a))
+            ends_body = has(rule.body, a) or has(rule.tail, a)
+            return (starts_body and has(rule.body, b)) or (ends_body and has(rule.tail, b))
+        if isinstance(rule, CasedWord):
+            in_word = has(rule.upper, a) or has(rule.lower, a)
+            if (in_word or has(rule._pure_lead, a)) and (has(rule.upper, b) or has(rule.lower, b)):
+                return True
+            return rule.suffix is not None and (
+                (in_word and b == "'") or _contracts(rule.suffix, a, b)
+            )
+        if isinstance(rule, Contraction):
+            return _contracts(rule, a, b)
+        if isinstance(rule, Groups):
+            return has(rule.body, a) and has(rule.body, b)
+        if isinstance(rule, Spaces):
+            return has(rule.space, a) and has(rule.space, b)
+        assert isinstance(rule, Literal), "is_known"
+        return any(a + b in text for text in rule.texts)
+
+    def _begins(self, rule: Rule, b: str) -> bool:
+        """Return whether the rule matches every text that begins with `b`."""
+        has = self._has
+        if isinstance(rule, Run):
+            return rule.at_least == 1 and not rule.lead_required and has(rule.body, b)
+        if isinstance(rule, CasedWord):
+            return has(rule.upper, b) or has(rule.lower, b)
+        if isinstance(rule, Groups):
+            return rule.at_least == 1 and rule._stop is None and has(rule.body, b)
+        if isinstance(rule, Spaces):
+            return rule.through is ALL and rule.at_least == 1 and has(rule.space, b)
+        return isinstance(rule, Literal) and b in rule.texts
+
+    def _sees_end(self, rule: Rule, a: str, b: str) -> bool:
+        """Return whether the rule may tell `b` from the end of the text."""
+        if isinstance(rule, Groups):
+            return self._has(rule.body, a) and self._has(rule._stop, b)
+        if not isinstance(rule, Spaces) or not self._has(rule.space, a):
+            return False
+        return not (self._ends_lines and self._has(rule.newline, a))
+
+
+def _letters(rule: Rule) -> str:
+    """Return the code points of a rule's texts, in every case that the rule matches."""
+    if isinstance(rule, CasedWord):
+        return "" if rule.suffix is None else _letters(rule.suffix)
+    if isinstance(rule, Contraction):
+        letters = "".join(rule.suffixes)
+        return "'" + letters + (letters.upper() + "\u017f\u212a" if rule.ignore_case else "")
+    return "".join(rule.texts) if isinstance(rule, Literal) else ""
+
+
+def _contracts(rule: Contraction, a: str, b: str) -> bool:
+    """Return whether a match of the rule may hold the pair."""
+    pair = (a + b).translate(FOLD) if rule.ignore_case else a + b
+    return any(pair in f"'{suffix}" for suffix in rule.suffixes)

@@ -1,0 +1,203 @@
+"""Budgets of ids: arguments, added tokens, graphemes, long texts and published vocabularies."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, Tokenizer, Vocabulary
+from bpe.budgets.borders import line_ends, sentence_ends
+from paths import shared
+from pretok.machine.backend import BackendName
+from support import TOO_MUCH, growth, max_examples, seeded
+from vocabularies import BYTES, tokenizer
+
+TOKENS = BYTES | {256: b"ab", 257: b" ab", 258: b"  ", 259: b"aa"}
+
+
+def small(backend: BackendName, **options: Any) -> Any:
+    return Tokenizer(Vocabulary(TOKENS), "gpt2", backend=backend, **options)
+
+
+def test_sides(backend: BackendName) -> None:
+    tok = small(backend)
+    assert tok.truncate("ab ab ab é", 2) == "ab ab"
+    assert tok.truncate("ab ab ab é", 2, "left") == "é"
+    assert tok.truncate("ab ab ab é", 1, "left") == ""
+    assert tok.truncate("ab ab ab é ab", 6, "middle", ellipsis="!") == "ab ab ab! ab"
+    assert tok.truncate(b"ab ab", 1) == b"ab"
+    assert tok.truncate(memoryview(b"ab ab"), 1, "left") == b" ab"
+    assert tok.truncate("ab", 1, "middle", ellipsis="!!") == "ab"
+
+
+def test_the_template_counts(backend: BackendName) -> None:
+    tok = small(backend, template=bpe.Template((1,), (2, 3)))
+    assert tok.truncate("ab ab ab", 5, add_special_tokens=True) == "ab ab"
+    assert [chunk.size for chunk in tok.chunks("ab ab ab", 5, add_special_tokens=True)] == [5, 4]
+    assert tok.count_up_to("ab ab", 4, add_special_tokens=True) == 5
+    assert tok.count_up_to("ab ab", 2, add_special_tokens=True) == 3
+    with pytest.raises(ValueError, match="3 ids of the template"):
+        tok.truncate("ab", 2, add_special_tokens=True)
+
+
+def test_no_added_token_is_cut(backend: BackendName) -> None:
+    tok = small(backend, added_tokens=[AddedToken("<|end of text|>", 999)])
+    text = "ab<|end of text|>ab"
+    assert tok.truncate(text, 1, special="allow") == "ab"
+    assert tok.truncate(text, 2, special="allow") == "ab<|end of text|>"
+    assert tok.truncate(text, 2, special="text") == "ab<"
+    chunks = list(tok.chunks(text, 2, special="allow", on="pre-token"))
+    assert [chunk.text for chunk in chunks] == ["ab<|end of text|>", "ab"]
+    with pytest.raises(bpe.SpecialTokenError) as error:
+        tok.chunks("é" + text, 5)
+    assert error.value.position == 3
+    far = "ab " * 4000 + text
+    for call in (tok.truncate, tok.count_up_to):
+        call(far, 10)
+    with pytest.raises(bpe.SpecialTokenError) as error:
+        tok.truncate(far, 40, "left")
+    assert error.value.position == 12002
+
+
+def test_arguments(backend: BackendName) -> None:
+    tok = small(backend)
+    for n in (-1, "3", 1.5, None):
+        for call in (tok.truncate, tok.chunks, tok.count_up_to):
+            with pytest.raises(ValueError, match="expected an int of at least 0"):
+                call("ab", n)
+    with pytest.raises(ValueError, match="expected 'right', 'left' or 'middle'"):
+        tok.truncate("ab", 1, "both")
+    with pytest.raises(ValueError, match='ellipsis= needs side="middle"'):
+        tok.truncate("ab", 1, ellipsis="…")
+    with pytest.raises(TypeError, match="the type of the text"):
+        tok.truncate("ab ab", 1, "middle", ellipsis=b".")
+    with pytest.raises(ValueError, match="fewer than those of the ellipsis"):
+        tok.truncate("ab ab", 1, "middle", ellipsis="…")
+    with pytest.raises(ValueError, match="overlap=3; expected an int from 0"):
+        tok.chunks("ab", 3, 3)
+    with pytest.raises(ValueError, match="expected 'token', 'pre-token'"):
+        tok.chunks("ab", 3, on="word")
+    with pytest.raises(ValueError, match=r"'é' at offset 1 has 2 ids, more than n=1"):
+        list(tok.chunks("aé", 1))
+    with pytest.raises(ValueError, match=r"the border 9; expected 0 to 4"):
+        list(tok.chunks("abab", 1, on=lambda text: [9]))
+    for text in (3, None, ["ab"]):
+        for call in (tok.truncate, tok.chunks, tok.count_up_to):
+            with pytest.raises(TypeError, match="expected str or bytes"):
+                call(text, 3)
+    assert list(tok.chunks("", 3)) == []
+    assert tok.truncate("", 0) == ""
+
+
+def test_graphemes_stay_whole(backend: BackendName) -> None:
+    tok = small(backend)
+    family = "👨\u200d👩\u200d👧"
+    text = f"ab{family}e\u0301\r\n"
+    for side in ("right", "left", "middle"):
+        for n in range(30):
+            part = tok.truncate(text, n, side, grapheme=True)
+            rest = part
+            for grapheme in ("a", "b", family, "e\u0301", "\r\n"):
+                rest = rest.removeprefix(grapheme)
+            assert rest == "", (side, n)
+    assert tok.truncate(text, 10) == "ab👨\u200d"
+    assert tok.truncate(text, 10, grapheme=True) == "ab"
+    chunks = tok.chunks(text, 20, grapheme=True)
+    assert [chunk.text for chunk in chunks] == [f"ab{family}", "e\u0301\r\n"]
+
+
+def test_surrogates(backend: BackendName) -> None:
+    tok = small(backend)
+    text = "ab\ud83d\ude00\ud800 ab"  # a pair and a lone surrogate
+    chunks = list(tok.chunks(text, 4))
+    assert [(chunk.start, chunk.end) for chunk in chunks] == [(0, 2), (2, 4), (4, 8)]
+    assert tok.truncate(text, 3) == "ab"
+    assert tok.truncate("a\udcff\udcc3\udca9", 2, errors="surrogateescape") == "a\udcff"
+
+
+def test_borders() -> None:
+    assert line_ends(b"").tolist() == line_ends(b"ab").tolist() == []
+    assert sentence_ends(b"").tolist() == sentence_ends(b"a.b").tolist() == []
+    assert sentence_ends(b'He said "No!" (Yes.) Wait... what?').tolist() == [13, 20, 28, 34]
+    assert sentence_ends("好。」不！吗".encode()).tolist() == [9, 15]
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "one letter": lambda size: "a" * size,
+    "spaces": lambda size: " " * size,
+    "base64": lambda size: "".join(random.Random(1).choices("abcdefgh0123ABC+/", k=size)),
+    "Chinese": lambda size: "".join(random.Random(2).choices("中文字是不我", k=size)),
+    "line breaks": lambda size: "\n" * size,
+    "marks": lambda size: "e" + "\u0301" * size,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_take_little_more_than_linear_time(name: str, native: BackendName) -> None:
+    tok = small(native)
+
+    def work(size: int) -> None:
+        text = HOSTILE[name](size)
+        chunks = list(tok.chunks(text, 64, on="sentence"))
+        assert "".join(str(chunk.text) for chunk in chunks) == text
+        assert max(chunk.size for chunk in chunks) <= 64
+        assert len(tok.truncate(text, 64)) >= 20
+
+    assert growth(work, 2000) < TOO_MUCH
+
+
+def test_a_long_text_is_not_read(native: BackendName) -> None:
+    tok = small(native)
+    text, read = "ab, ab. " * 100_000, []
+    tok.count_up_to("ab", 1)
+    count = tok._count
+
+    def counted(data: Any, *arguments: Any) -> int:
+        read.append(len(data))
+        size: int = count(data, *arguments)
+        return size
+
+    tok._count = counted
+    assert tok.count_up_to(text, 100) == 101
+    for side in ("right", "left"):
+        part = tok.truncate(text, 100, side)
+        assert 195 < len(part) < 205
+        assert text.startswith(part) if side == "right" else text.endswith(part)
+    assert sum(read) < 20_000
+
+
+@pytest.mark.parametrize("name", ["r50k", "cl100k", "o200k", "llama3", "qwen2"])
+def test_published_vocabularies(name: str, native: BackendName) -> None:
+    tok: Any = tokenizer(name, native)
+    source = seeded(f"budgets of {name}")
+    for file in ("english", "code", "cjk", "emoji"):
+        whole = shared("texts", f"{file}.txt").read_text("utf-8", "replace")
+        start = source.randrange(len(whole) - 20_000)
+        text = whole[start : start + 20_000]
+        for on in ("token", "pre-token", "line"):
+            chunks = list(tok.chunks(text, 100, on=on, special="text"))
+            assert "".join(str(chunk.text) for chunk in chunks) == text
+            sizes = [chunk.size for chunk in chunks]
+            parts = [chunk.text for chunk in chunks]
+            assert [len(ids) for ids in tok.encode_batch(parts, "text")] == sizes
+            assert max(sizes) <= 100
+            if on != "token":
+                continue
+            # No chunk could end at one of the next tokens.
+            _, _, ends = tok.token_spans(text, "text")
+            for chunk in source.sample(chunks[:-1], min(max_examples(30), len(chunks) - 1)):
+                at = int(np.searchsorted(ends, chunk.end, "right"))
+                for end in ends[at : at + 30].tolist():
+                    longer = text[chunk.start : end]
+                    assert end == chunk.end or tok.count(longer, "text") > 100
+        for n in (0, 1, 50):
+            part = tok.truncate(text, n, special="text")
+            assert tok.count(part, "text") <= n
+            for more in range(1, 40):
+                longer = text[: len(part) + more]
+                assert tok.count(longer, "text") > n, (n, longer[-50:])
