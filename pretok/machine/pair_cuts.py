@@ -16,14 +16,15 @@ Proof for one stage. Three conditions must hold:
    first rule for white space: then the rest of the run is one pre-token in both texts.
 
 A joint is weaker: the text may be cut there, but a pre-token of u + v may hold both sides. It is
-then cut in two, and all other pre-tokens stay.
+then cut in two, and all other pre-tokens stay. There are two kinds of joints:
 
-One rule holds the pair, conditions 2 and 3 are true for
-the other rules, and no rule before it begins with b. The rule is a Run without a limit whose body
-has a and b, or a CasedWord in whose lowercase run they are. So its match in u ends after a, and its
-match in v begins with b and ends where that of u + v does. Or only Spaces rules without
-LAST_NEWLINE, among them ALL, hold the pair. In u + v, all of a run of white space but its last code point is one
-pre-token, or all of it at the end of the text. The parts of the run in u and in v are split alike.
+- One rule holds the pair, conditions 2 and 3 are true for the other rules, and no rule before it
+  begins with b. The rule is a Run without a limit whose body has a and b, or a CasedWord in whose
+  lowercase run they are. So its match in u ends after a, and its match in v begins with b and ends
+  where that of u + v does.
+- Only Spaces rules hold the pair, among them ALL, but not LAST_NEWLINE. In u + v, a run of white
+  space without its last code point is one pre-token, or the whole run at the end of the text. The
+  parts of the run in u and in v are split alike.
 
 Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a
 or b. Then the pair lies in a gap of each earlier stage, and no rule of these stages reads past a.
@@ -126,9 +127,7 @@ class _StagePairs:
         """Return whether only one rule holds the pair, and its match may be cut in two there."""
         holding = [rule for rule in self._rules if self._holds(rule, before, after)]
         if holding and all(isinstance(rule, Spaces) for rule in holding):
-            return self._joins_spaces and any(
-                rule.through is ALL and self._begins(rule, before) for rule in holding
-            )
+            return self._joins_spaces and any(self._begins(rule, before) for rule in holding)
         if len(holding) != 1 or any(self._sees_end(rule, before, after) for rule in self._rules):
             return False
         rule, has = holding[0], self._has
