@@ -66,8 +66,8 @@ class Chunker:
             following = self._search.following(at) if at >= 0 else 0
             if following:
                 # Most chunks of tokens: both ends are known not to change any ids.
-                at, end = following, ends[following - 1]
-                yield Chunk(*text.part_at(start, end), self._room + added)
+                size, at, end = following - at, following, ends[following - 1]
+                yield Chunk(*text.part_at(start, end), size + added)
                 start = end
                 continue
             part = longest(start, first, end)

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bpe.budgets.borders import Borders
+from bpe.budgets.cuts import CUT, JOINT, NONE
 from bpe.budgets.reader import Ends
 from bpe.budgets.source import Source, view
 
@@ -64,7 +65,7 @@ class Search:
         if (
             source.cuts is None
             or source.cuts.puts_prefix
-            or not (source.is_cut(start) or self._is_joint(bisect_right(self._ends, start), start))
+            or not self._keeps_ids(bisect_right(self._ends, start), start)
         ):
             head = source.stretch(start)[1] if start < source.size else source.size
             if self._is_long(start, head):
@@ -80,11 +81,12 @@ class Search:
         if at >= len(ends):
             return Part(source.size, used + len(ends) - first)
         place = ends[at - 1] if at > first else head
+        known = self._last_known(first, at) if self._uses_joints and at > first else 0
+        if known and ends[known - 1] > floor:
+            return Part(ends[known - 1], used + known - first)
         if source.is_cut(place) and ends[at] > place:
             # Fact 2: this cut has exactly `room` ids.
             low = high = place
-        elif place > floor and self._is_last_joint(at):
-            return Part(place, room)
         else:
             low, high = source.stretch(place)
             low = max(low, head)  # `head` may be a joint
@@ -106,19 +108,31 @@ class Search:
             low, high = source.stretch(low)
             low = max(low, head)
 
-    def _is_joint(self, at: int, place: int) -> bool:
-        """Return whether a cut at `place`, the end of the first `at` ids, keeps the ids.
+    def _keeps_ids(self, at: int, place: int) -> bool:
+        """Return whether a cut at `place`, the end of the first `at` ids, keeps the ids."""
+        known = self._source.proven(place)
+        if known == CUT:
+            return True
+        return (
+            known == JOINT
+            and self._uses_joints
+            and at > 0
+            and self._ends[at - 1] == place
+            and self._splits(at)
+        )
 
-        It does at a joint, unless the part of a pre-token before or after the cut is a token that
-        merging does not make.
+    def _splits(self, at: int) -> bool:
+        """Return whether the joint after the first `at` ids keeps the ids.
+
+        It does unless the part of a pre-token before or after the joint is a token that merging
+        does not make.
         """
         source, ends = self._source, self._ends
-        if not (self._uses_joints and at > 0 and ends[at - 1] == place and source.is_joint(place)):
-            return False
-        assert source.cuts is not None, "is_joint"
+        assert source.cuts is not None, "a joint is proven"
         whole, longest = source.cuts.whole, source.cuts.longest_token
         if not whole:
             return True
+        place = ends[at - 1]
         first = at - 1  # the ids from `first` to `at` may be those of a pre-token
         while first > 0 and not source.is_cut(ends[first - 1]):
             first -= 1
@@ -136,22 +150,33 @@ class Search:
                 break
         return True
 
-    def _is_last_joint(self, at: int) -> bool:
-        """Return whether the first `at` ids end at a joint, and no later border has fewer ids.
+    def _last_known(self, first: int, at: int) -> int:
+        """Return the number of ids before the last border that has at most `at` ids before it.
 
-        At each joint the number of ids is known, as it is at a cut. After the next cut, all borders
-        have more ids.
+        Returns 0 unless the numbers of ids are known there and at all later borders up to a cut, so
+        that no later border has fewer ids. `first` ids come before the part.
         """
         source, ends = self._source, self._ends
-        if not (source.is_border(ends[at - 1]) and self._is_joint(at, ends[at - 1])):
-            return False
-        for later in range(at, at + MAX_JOINTS):
-            place = ends[later]
-            if source.is_cut(place):
-                return True
-            if source.is_border(place) and not self._is_joint(later + 1, place):
-                return False
-        return False
+        last = at
+        while last > first and not source.is_border(ends[last - 1]):
+            last -= 1
+        if last == first:
+            return 0
+        known = source.proven(ends[last - 1])
+        if known == CUT and last == at and ends[at] > ends[at - 1]:
+            return at
+        if known == NONE or (known == JOINT and not self._splits(last)):
+            return 0
+        for later in range(at, min(at + MAX_JOINTS, len(ends))):
+            known = source.proven(ends[later])
+            if known == CUT:
+                return last
+            if known == NONE:
+                if source.is_border(ends[later]):
+                    return 0
+            elif not self._splits(later + 1):
+                return 0
+        return 0
 
     def index(self, place: int) -> int:
         """Return the number of ids before `place` if a cut there keeps the ids, else -1."""
@@ -159,20 +184,15 @@ class Search:
         if not self._uses_joints or cuts is None or cuts.puts_prefix:
             return -1
         at = bisect_right(self._ends, place)
-        return at if self._source.is_cut(place) or self._is_joint(at, place) else -1
+        return at if self._keeps_ids(at, place) else -1
 
     def following(self, first: int) -> int:
         """Return the number of ids before the end of the longest part after `first` ids.
 
-        Returns 0 unless `index` is the result for both ends, and the part has `room` ids.
+        Returns 0 if that is not known from the ids of the whole text. `first` is from `index`.
         """
-        at, ends, source = first + self._room, self._ends, self._source
-        if at >= len(ends) or not self._room:
-            return 0
-        place = ends[at - 1]
-        if source.is_cut(place):
-            return at if ends[at] > place and source.is_border(place) else 0
-        return at if self._is_last_joint(at) else 0
+        at = first + self._room
+        return self._last_known(first, at) if first < at < len(self._ends) else 0
 
     def _is_long(self, start: int, head: int) -> bool:
         """Return whether the ids from `start` to the cut `head` are too many to count them."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.budgets.cuts import ASCII, CUT, JOINT, NONE, UNKNOWN, Cuts
+from bpe.budgets.cuts import ASCII, CUT, NONE, UNKNOWN, Cuts
 from bpe.encoding.offsets import byte_offsets
 from bpe.encoding.utf8 import decode_utf8
 from bpe.types import Offsets
@@ -121,16 +121,15 @@ class Source:
 
     def is_cut(self, place: int) -> bool:
         """Return whether a cut at `place` is proven."""
+        return self.proven(place) == CUT
+
+    def proven(self, place: int) -> int:
+        """Return what is proven for `place`; NONE if it lies in a character or near a token."""
         if place in (0, self.size):
-            return True
-        return self.cuts is not None and self._proven(self.cuts, place) == CUT
-
-    def is_joint(self, place: int) -> bool:
-        """Return whether `place` is a cut if a token ends there."""
-        return self.cuts is not None and self._proven(self.cuts, place) == JOINT
-
-    def _proven(self, cuts: Cuts, place: int) -> int:
-        """Return what is proven for the neighbors of `place`, which is inside the text."""
+            return CUT
+        cuts = self.cuts
+        if cuts is None:
+            return NONE
         data = self.data
         if self._blocked is not None and self._blocked[place]:
             return NONE
