@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import bpe
-from built_once import compiler
+from built_once import Built, compiler, library_sources
 from c_library import CLibrary
 from paths import CPP, ROOT, repository_module, shared
 from support import FULL
@@ -118,7 +118,7 @@ def ran(*command: str | Path, stdin: Path | None = None) -> str:
     return done.stdout.decode()
 
 
-def built(source: Path, folder: Path, *options: str) -> Path:
+def cmake_built(source: Path, folder: Path, *options: str) -> Path:
     """Configure and build a CMake project; return `folder`."""
     tool("c++")
     ran(tool("cmake"), "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *options)
@@ -130,7 +130,7 @@ def installed(at: Path, folder: Path, shared_library: bool) -> Path:
     """Build the library in `folder`, install it below `at`, and return the prefix."""
     kind = "ON" if shared_library else "OFF"
     options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_EXAMPLES=OFF", f"-DPRETOK_BUILD_SHARED={kind}")
-    built(CPP, folder, *options, "-DPRETOK_UNICODE=16.0")
+    cmake_built(CPP, folder, *options, "-DPRETOK_UNICODE=16.0")
     ran("cmake", "--install", folder, "--prefix", at / "prefix")
     return at / "prefix"
 
@@ -167,7 +167,7 @@ def consumer(at: Path, option: str) -> Path:
     """Build the examples as a CMake project of a user; return the folder of the programs."""
     (at / "source").mkdir()
     (at / "source" / "CMakeLists.txt").write_text(CONSUMER)
-    return built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
+    return cmake_built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
 
 
 def c_consumer(at: Path, option: str) -> Path:
@@ -371,18 +371,19 @@ def test_the_shared_library_of_two_files_exports_only_its_functions(
     assert {line.split()[-1] for line in listed.splitlines()} == functions
 
 
-def test_two_files_of_splitting_alone(tmp_path: Path) -> None:
-    cxx = compiler()
-    if cxx is None:
-        pytest.skip("needs a C++ compiler")
-    for file, text in amalgamation(only_split=True).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    (tmp_path / "spans.c").write_text(SPLIT_PROGRAM)
-    ran(tool("cc"), "-std=c99", "-c", tmp_path / "spans.c", "-o", tmp_path / "spans.o")
-    objects = (tmp_path / "spans.o", tmp_path / "pretok.o")
-    ran(cxx, *STRICT, "-O0", "-c", tmp_path / "pretok.cpp", "-o", objects[1])
-    ran(cxx, "-pthread", *objects, "-o", tmp_path / "spans")
-    assert ran(tmp_path / "spans") == "0-5 5-6 6-12 12-13 "
+def test_two_files_of_splitting_alone(built: Built) -> None:
+    def build(folder: Path) -> None:
+        for file, text in amalgamation(only_split=True).items():
+            (folder / file).write_text(text, encoding="utf-8")
+        (folder / "spans.c").write_text(SPLIT_PROGRAM)
+        objects = (folder / "spans.o", folder / "pretok.o")
+        ran(tool("cc"), "-std=c99", "-c", folder / "spans.c", "-o", objects[0])
+        cxx = compiler() or "c++"
+        ran(cxx, *STRICT, "-O0", "-c", folder / "pretok.cpp", "-o", objects[1])
+        ran(cxx, "-pthread", *objects, "-o", folder / "spans")
+
+    folder = built("split", [*library_sources(), Path(__file__)], build)
+    assert ran(folder / "spans") == "0-5 5-6 6-12 12-13 "
 
 
 @slow
@@ -408,7 +409,7 @@ def test_the_documented_sizes(tmp_path: Path) -> None:
 @slow
 def test_a_build_without_the_reader_of_a_format(tmp_path: Path) -> None:
     options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_UNICODE=16.0", "-DPRETOK_FORMATS=json")
-    program = built(CPP, tmp_path, *options) / "examples" / "ids"
+    program = cmake_built(CPP, tmp_path, *options) / "examples" / "ids"
     done = subprocess.run(
         [program, EXAMPLES / "tiny.tiktoken", "cl100k"], capture_output=True, text=True, check=False
     )
