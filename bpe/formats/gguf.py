@@ -177,9 +177,9 @@ def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
         why_no_preset,
         added,
         add_prefix_space=file[_ADD_SPACE].flag(default=False),
-        template=_template(file, file[_ADD_BOS], pre in ADD_BOS, len(texts)),
+        template=_template(file, file[_ADD_BOS], pre in ADD_BOS, texts),
         decoder=decoder,
-        facts=_facts(file, types),
+        facts=_facts(file, texts, types),
     )
 
 
@@ -214,15 +214,15 @@ def _text_spec(file: Value, pre: str) -> TokenizerSpec:
         WHOLE,
         added_tokens=_added(texts, types, None, file[_NAME]),
         normalizer=gguf_text.normalizer(adds_space),
-        template=_template(file, add_bos, has_scores or pre in GEMMA, len(texts)),
+        template=_template(file, add_bos, has_scores or pre in GEMMA, texts),
         decoder=gguf_text.decoder(adds_space),
-        facts=_facts(file, types),
+        facts=_facts(file, texts, types),
     )
 
 
-def _facts(file: Value, types: Sequence[int]) -> TokenFacts:
+def _facts(file: Value, texts: Sequence[str], types: Sequence[int]) -> TokenFacts:
     listed = None if file[_TYPES].value is None else types
-    return gguf_facts.read_facts(file, len(types), listed)
+    return gguf_facts.read_facts(file, texts, listed)
 
 
 def _check_model(model: Value) -> None:
@@ -347,21 +347,23 @@ def _different(texts: Sequence[str]) -> dict[str, int]:
     return ids
 
 
-def _template(file: Value, add_bos: Value, adds_bos: bool, count: int) -> Template:
+def _template(file: Value, add_bos: Value, adds_bos: bool, texts: Sequence[str]) -> Template:
     """Return the ids around a text; `adds_bos` is the default of `add_bos`."""
     return Template(
-        _around(file[_BOS], add_bos, adds_bos, count),
-        _around(file[_EOS], file[_ADD_EOS], False, count),
+        _around(file[_BOS], add_bos, adds_bos, texts),
+        _around(file[_EOS], file[_ADD_EOS], False, texts),
     )
 
 
-def _around(id: Value, is_added: Value, default: bool, count: int) -> tuple[int, ...]:
+def _around(id: Value, is_added: Value, default: bool, texts: Sequence[str]) -> tuple[int, ...]:
     """Return the id to add at one end of a text, or () if `is_added` is false.
 
-    `default` is the value of `is_added` if it is missing. `count` is the number of tokens.
+    `default` is the value of `is_added` if it is missing. `texts` has the texts of the tokens.
     """
     if not is_added.flag(default):
         return ()
-    if not 0 <= id.number() < count:
-        raise id.malformed(f"an id below {count}, the number of tokens")
+    if not 0 <= id.number() < len(texts):
+        raise id.malformed(f"an id below {len(texts)}, the number of tokens")
+    if not texts[id.value]:
+        raise id.malformed("the id of a token that is not empty")
     return (id.value,)

@@ -36,20 +36,21 @@ _SCORES = "tokenizer.ggml.scores"
 KEYS = (*ROLE_KEYS, CHAT_TEMPLATE)
 
 
-def read_facts(file: Value, count: int, types: Sequence[int] | None) -> TokenFacts:
-    """Return the facts about `count` tokens with these types, or None if the file has no types.
+def read_facts(file: Value, texts: Sequence[str], types: Sequence[int] | None) -> TokenFacts:
+    """Return the facts about tokens with these texts, and types if the file has them.
 
-    Ignores an id that no token has, and a value of another type than expected.
+    Ignores an id that no token has, and a value of another type than expected. An empty text is no
+    token.
     """
     roles = {}
     for key, role in ROLE_KEYS.items():
         id = file[key].value
-        if type(id) is int and 0 <= id < count:
+        if type(id) is int and 0 <= id < len(texts) and texts[id]:
             roles[role] = id
     template = file[CHAT_TEMPLATE].value
     scores = file[_SCORES].value
     is_listed = (
-        isinstance(scores, list) and len(scores) == count and {*map(type, scores)} == {float}
+        isinstance(scores, list) and len(scores) == len(texts) and {*map(type, scores)} == {float}
     )
     return TokenFacts(
         types=np.array([] if types is None else types, np.uint8),

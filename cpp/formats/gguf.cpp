@@ -140,18 +140,21 @@ LoadError check_byte_numbers(const std::vector<TextMerge> &merges) {
 }
 
 // Reads the id that a model may expect before or after a text. If the flag `is_added` is true,
-// appends `id` to `ids`. If the file does not have this flag, `fallback` is its value. `count`
-// is the number of tokens.
+// appends `id` to `ids`. If the file does not have this flag, `fallback` is its value. `texts`
+// has the texts of the tokens.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
-                   std::size_t count, std::vector<std::uint32_t> &ids) {
+                   const std::vector<std::string_view> &texts,
+                   std::vector<std::uint32_t> &ids) {
   bool added = false;
   if (LoadError error = read_flag(is_added, fallback, added))
     return error;
   if (!added)
     return {};
-  if (id.kind != GgufValue::INTEGER || id.negative || id.number >= count)
-    return malformed(id.description(), "; expected an id below ", count,
+  if (id.kind != GgufValue::INTEGER || id.negative || id.number >= texts.size())
+    return malformed(id.description(), "; expected an id below ", texts.size(),
                      ", the number of tokens");
+  if (texts[id.number].empty())
+    return malformed(id.description(), "; expected the id of a token that is not empty");
   ids.push_back(static_cast<std::uint32_t>(id.number));
   return {};
 }
@@ -159,10 +162,10 @@ LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback
 // Reads the ids before and after a text. If `add_bos` is absent, `adds_bos` is its value.
 LoadError read_ends(const std::vector<GgufValue> &values, const GgufValue &add_bos,
                     bool adds_bos, TokenizerSpec &spec) {
-  const std::size_t count = values[GgufKey::TOKENS].texts.size();
-  if (LoadError error = read_end(values[GgufKey::BOS], add_bos, adds_bos, count, spec.before))
+  const std::vector<std::string_view> &texts = values[GgufKey::TOKENS].texts;
+  if (LoadError error = read_end(values[GgufKey::BOS], add_bos, adds_bos, texts, spec.before))
     return error;
-  return read_end(values[GgufKey::EOS], values[GgufKey::ADD_EOS], false, count, spec.after);
+  return read_end(values[GgufKey::EOS], values[GgufKey::ADD_EOS], false, texts, spec.after);
 }
 
 // Fills spec.vocabulary. If only a TextSpec can hold the tokens, also sets spec.text: if a byte

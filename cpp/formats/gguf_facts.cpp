@@ -47,9 +47,11 @@ void add_fact_keys(std::vector<GgufValue> &values) {
 }
 
 void read_gguf_facts(const std::vector<GgufValue> &values, TokenFacts &facts) {
-  const std::size_t count = values[GgufKey::TOKENS].texts.size();
+  const std::vector<std::string_view> &texts = values[GgufKey::TOKENS].texts;
+  const std::size_t count = texts.size();
   const auto set = [&](TokenRole role, const GgufValue &value) {
-    if (value.kind == GgufValue::INTEGER && !value.negative && value.number < count)
+    if (value.kind == GgufValue::INTEGER && !value.negative && value.number < count &&
+        !texts[value.number].empty())
       facts.roles[role] = static_cast<std::uint32_t>(value.number);
   };
   set(TokenRole::BOS, values[GgufKey::BOS]);

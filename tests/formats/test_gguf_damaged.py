@@ -75,6 +75,10 @@ def test_unsupported(tmp_path: Path, changes: dict[str, Any], message: str) -> N
         ({"add_bos_token": True}, "bos_token_id is missing or null; expected a whole number"),
         ({"pre": "llama3", "add_bos_token": ...}, "bos_token_id is missing or null"),
         ({"add_bos_token": True, "bos_token_id": 265}, "bos_token_id is 265; expected an id below"),
+        (
+            {"add_bos_token": True, "bos_token_id": 264, "tokens": [*_TOKENS[:-1], ""]},
+            "bos_token_id is 264; expected the id of a token that is not empty",
+        ),
         ({"add_bos_token": 1}, "add_bos_token is 1; expected true or false"),
         ({"add_bos_token": Typed("uint8", 1)}, "add_bos_token is 1; expected true or false"),
     ],

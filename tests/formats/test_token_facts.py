@@ -56,6 +56,15 @@ def test_gguf_files_state_types_scores_roles_and_a_template(
     assert not facts(bpe.load(write(tmp_path / "b.gguf", gguf(values)), backend=backend))
 
 
+def test_an_empty_token_has_no_role(tmp_path: Path, backend: BackendName) -> None:
+    """As the last token, it would have an id beyond those of the vocabulary."""
+    values = metadata(eos_token_id=264)
+    values["tokenizer.ggml.tokens"][-1] = ""
+    tok = bpe.load(write(tmp_path / "a.gguf", gguf(values)), backend=backend)
+    assert "eos" not in tok.role_ids
+    assert 264 not in tok.end_ids
+
+
 def test_gguf_files_of_pieces_state_scores(tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "a.gguf", gguf(sentencepiece_metadata()))
     found = facts(bpe.load(path, backend=backend))
