@@ -19,12 +19,14 @@ struct Results {
   Ids streamed;
   std::string decoded;
   std::size_t spans = 0;
+  std::size_t span_ends = 0; // the sum of the ends of the spans of all ids
   std::string facts;
   pretok_status count_status = PRETOK_OK;
 
   bool operator==(const Results &other) const {
     return ids == other.ids && streamed == other.streamed && decoded == other.decoded &&
-           spans == other.spans && facts == other.facts && count_status == other.count_status;
+           spans == other.spans && span_ends == other.span_ends && facts == other.facts &&
+           count_status == other.count_status;
   }
 };
 
@@ -69,6 +71,39 @@ bool query(const pretok_tokenizer *tokenizer, const Ids &ids, std::string &facts
   return good;
 }
 
+// Sets `sum` to the sum of the ends of the spans of all ids. Returns whether the calls
+// succeeded: spans of one text, and both functions for batches of this text twice, on two
+// threads.
+bool ask_for_spans(const pretok_tokenizer *tokenizer, const std::string &text,
+                   const pretok_encode_options &options, const Ids &ids, std::size_t &sum) {
+  Ids same(ids.size());
+  std::vector<pretok_span> spans(ids.size());
+  std::size_t count = 0;
+  if (pretok_encode_spans(tokenizer, text.data(), text.size(), &options, same.data(),
+                          spans.data(), spans.size(), &count, nullptr) != PRETOK_OK ||
+      same != ids)
+    return false;
+  for (const pretok_span &span : spans)
+    sum += span.end;
+  const char *const texts[] = {text.data(), text.data()};
+  const std::size_t sizes[] = {text.size(), text.size()};
+  std::uint32_t *batch = nullptr;
+  std::size_t ends[2];
+  if (pretok_encode_batch_new(tokenizer, texts, sizes, 2, &options, 2, &batch, ends, nullptr,
+                              nullptr) != PRETOK_OK)
+    return false;
+  const std::size_t starts[] = {0, ends[0], ends[1]};
+  char *bytes = nullptr;
+  std::size_t byte_ends[3];
+  const bool good = Ids(batch + ends[0], batch + ends[1]) == ids &&
+                    pretok_decode_batch(tokenizer, batch, starts, 2, false, 2, &bytes,
+                                        byte_ends, nullptr) == PRETOK_OK &&
+                    text.compare(0, text.size(), bytes, byte_ends[1]) == 0;
+  pretok_ids_free(batch);
+  pretok_bytes_free(bytes);
+  return good;
+}
+
 // Encodes, counts, decodes, splits and streams `text`. Returns whether these calls succeeded.
 // Only pretok_count may fail: without options, it refuses special tokens in the text.
 bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
@@ -110,13 +145,14 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   if (good)
     results.streamed.insert(results.streamed.end(), new_ids, new_ids + count);
   pretok_encode_stream_free(stream);
-  good = good && query(tokenizer, ids, results.facts);
+  good = good && query(tokenizer, ids, results.facts) &&
+         ask_for_spans(tokenizer, text, options, ids, results.span_ends);
   results.ids = std::move(ids);
   return good;
 }
 
-// Calls `ask` with the same texts on six threads. `cache_bytes` limits the caches; 0 means the
-// default limit. One thread also trims the tokenizer before each text. Returns whether all
+// Calls `ask` with the same texts on eight threads. `cache_bytes` limits the caches; 0 means
+// the default limit. One thread also trims the tokenizer before each text. Returns whether all
 // threads got the results of a single thread.
 bool all_agree(std::size_t cache_bytes) {
   std::string file(std::size_t{1} << 14, ' ');
@@ -148,7 +184,7 @@ bool all_agree(std::size_t cache_bytes) {
   for (std::size_t i = 0; i < TEXTS / 2; ++i)
     if (!ask(tokenizer, split, texts[i], expected[i]))
       return false;
-  constexpr std::size_t THREADS = 6;
+  constexpr std::size_t THREADS = 8;
   std::vector<std::vector<Results>> results(THREADS, std::vector<Results>(TEXTS));
   std::atomic<bool> good{true};
   std::vector<std::thread> threads;
