@@ -228,7 +228,7 @@ PRETOK_LLAMA_INLINE int32_t pretok_llama_token_to_piece(const pretok_llama_vocab
 }
 
 /* Removes spaces before ? ! . , and around a single apostrophe, and before 's 'm 're 've, in
- * text[0..size). Returns the new size. The first character always stays. */
+ * text[0..size). Returns the new size. */
 PRETOK_LLAMA_INLINE int32_t pretok_llama_clean(char *text, int32_t size) {
   int pass;
   for (pass = 0; pass < 3; ++pass) {

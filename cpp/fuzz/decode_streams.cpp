@@ -1,9 +1,10 @@
 // Fuzzes decode streams of the C interface. After any calls of feed, rewind, clone and reset,
-// the text of a stream must be that of a new stream with the ids that remain; stop strings and
-// clean-up must have the results of naive implementations.
+// and after refused calls, the text of a stream must be that of a new stream with the ids that
+// remain; stop strings and clean-up must have the results of naive implementations.
 #include "capi/pretok.h"
 #include "fuzz/input.hpp"
 #include "fuzz/rank_lines.hpp"
+#include "fuzz/text_model.hpp"
 
 #include <array>
 #include <memory>
@@ -22,24 +23,6 @@ struct Free {
   void operator()(pretok_decode_stream *object) const { pretok_decode_stream_free(object); }
 };
 template <typename T> using Owned = std::unique_ptr<T, Free>;
-
-// Returns the JSON of a small model whose tokens are text. `decoder` is JSON.
-std::string text_model(const std::string &decoder) {
-  std::string vocab =
-      "\"<unk>\": 0, \"\u2581\": 1, \"\u2581the\": 2, \"a\": 3, \"\u65e5\": 4, \".\": 5,"
-      "\"\u2581\u2581\": 6, \"n't\": 7, \"'\": 8, \"s\": 9, \"a \": 10, \" \": 11";
-  constexpr char DIGITS[] = "0123456789ABCDEF";
-  for (unsigned byte = 0; byte < 256; ++byte)
-    vocab += std::string(", \"<0x") + DIGITS[byte / 16] + DIGITS[byte % 16] +
-             ">\": " + std::to_string(12 + byte);
-  return "{\"added_tokens\": [{\"id\": 268, \"content\": \"<s>\", \"single_word\": false, "
-         "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, \"special\": true}], "
-         "\"decoder\": " +
-         decoder +
-         ", \"model\": {\"type\": \"BPE\", \"unk_token\": \"<unk>\", \"byte_fallback\": true, "
-         "\"vocab\": {" +
-         vocab + "}, \"merges\": []}}";
-}
 
 std::string model(std::size_t number) {
   const std::string replace = "{\"type\": \"Replace\", \"pattern\": {\"String\": \"\u2581\"}, "
@@ -101,6 +84,20 @@ const pretok_tokenizer *tokenizer_of(std::size_t number) {
   return tokenizer.get();
 }
 
+// Returns the ids of all tokens.
+const Ids &ids_of(std::size_t number) {
+  static std::array<Ids, MODELS> cache;
+  Ids &known = cache[number];
+  const pretok_tokenizer *const tokenizer = tokenizer_of(number);
+  const char *bytes = nullptr;
+  std::size_t size = 0;
+  if (known.empty())
+    for (std::uint32_t id = 0; id < pretok_vocab_size(tokenizer); ++id)
+      if (pretok_token_bytes(tokenizer, id, &bytes, &size, nullptr) == PRETOK_OK)
+        known.push_back(id);
+  return known;
+}
+
 // A stream, its ids, and the text that it has returned.
 struct Stream {
   Owned<pretok_decode_stream> handle;
@@ -139,6 +136,23 @@ void feed(Stream &stream, const Ids &ids) {
   stream.ids.resize(count);
 }
 
+// Checks that a call with an unknown id, or that rewinds too many ids, fails. Later checks show
+// that the stream stays unchanged.
+void check_refusals(const Stream &stream, std::size_t vocab_size) {
+  const char *text = nullptr;
+  std::size_t size = 0;
+  pretok_error error{};
+  const std::uint32_t ids[] = {3, static_cast<std::uint32_t>(vocab_size)};
+  const pretok_status status =
+      pretok_decode_stream_feed(stream.handle.get(), ids, 2, &text, &size, &error);
+  check(status == (stream.is_stopped ? PRETOK_FINISHED : PRETOK_UNKNOWN_ID) && text == nullptr,
+        "an unknown id is refused");
+  check(stream.is_stopped || error.position == 1, "the error has the index of the id");
+  check(pretok_decode_stream_rewind(stream.handle.get(), stream.ids.size() + 1, &size,
+                                    nullptr) == PRETOK_INVALID_ARGUMENT,
+        "only ids that a stream got can be removed");
+}
+
 void rewind_by(Stream &stream, std::size_t count) {
   std::size_t removed = 0;
   check(pretok_decode_stream_rewind(stream.handle.get(), count, &removed, nullptr) ==
@@ -157,13 +171,27 @@ Stream clone(const Stream &stream) {
   return {Owned<pretok_decode_stream>(made), stream.ids, stream.text, stream.is_stopped};
 }
 
-// Finishes a stream, and returns all its text.
+// Finishes a stream, and returns all its text. A finished stream, and its copies, accept only
+// pretok_decode_stream_reset.
 std::string finish(Stream stream) {
   const char *text = nullptr;
   std::size_t size = 0;
   check(pretok_decode_stream_finish(stream.handle.get(), &text, &size, nullptr) == PRETOK_OK,
         "finishing succeeds");
-  return stream.text.append(text, size);
+  stream.text.append(text, size);
+  const Stream copy = clone(stream);
+  for (pretok_decode_stream *const each : {stream.handle.get(), copy.handle.get()}) {
+    check(pretok_decode_stream_finish(each, &text, &size, nullptr) == PRETOK_FINISHED &&
+              pretok_decode_stream_feed(each, nullptr, 0, &text, &size, nullptr) ==
+                  PRETOK_FINISHED &&
+              pretok_decode_stream_rewind(each, 0, &size, nullptr) == PRETOK_FINISHED,
+          "a finished stream accepts no ids");
+    check(pretok_decode_stream_reset(each, nullptr) == PRETOK_OK &&
+              pretok_decode_stream_size(each) == 0 &&
+              pretok_decode_stream_feed(each, nullptr, 0, &text, &size, nullptr) == PRETOK_OK,
+          "a stream that was reset accepts ids");
+  }
+  return stream.text;
 }
 
 std::string decoded(const Case &one, const Ids &ids) {
@@ -247,13 +275,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   one.options.stop = texts.data();
   one.options.stop_sizes = sizes.data();
   one.options.stop_count = stop.size();
-  std::vector<std::uint32_t> known;
-  for (std::uint32_t id = 0; id < pretok_vocab_size(one.tokenizer); ++id) {
-    const char *bytes = nullptr;
-    std::size_t count = 0;
-    if (pretok_token_bytes(one.tokenizer, id, &bytes, &count, nullptr) == PRETOK_OK)
-      known.push_back(id);
-  }
+  const Ids &known = ids_of(number);
   std::vector<Stream> streams;
   streams.push_back(open_stream(one));
   for (int step = 0; step < 24 && input.left() != 0; ++step) {
@@ -272,6 +294,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
       rewind_by(stream, stream.ids.empty() ? 0 : input.below(stream.ids.size() + 1));
     } else if (action % 8 == 6 && streams.size() < 4) {
       streams.push_back(clone(stream));
+    } else if (action % 64 == 15) {
+      check_refusals(stream, pretok_vocab_size(one.tokenizer));
     } else if (action % 64 == 7) {
       check(pretok_decode_stream_reset(stream.handle.get(), nullptr) == PRETOK_OK,
             "resetting succeeds");

@@ -1,6 +1,6 @@
 """Run fuzz targets for a number of executions, and optionally keep a small corpus.
 
-cmake -S cpp -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DPRETOK_FUZZ=ON
+cmake -S cpp -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DPRETOK_FUZZ=ON -DPRETOK_COMPAT=ON
 cmake --build build/fuzz
 python cpp/fuzz/soak.py build/fuzz --executions 10000000 split encode
 """
