@@ -100,8 +100,7 @@ private:
   MadeAtFirstUse<TokenTexts> rendered_; // only if there are steps
 };
 
-// Decodes a stream of ids to UTF-8. A copy takes constant time. One thread at a time may use
-// the copies of a stream, unless own_memory() is called.
+// Decodes a stream of ids to UTF-8. A copy is independent.
 class DecodeStream {
 public:
   // Decoder::decode explains `keeps_invalid`. If `continuation`, the ids follow other text, so
@@ -117,11 +116,6 @@ public:
 
   // Returns whether the state is that of a new stream with `continuation`.
   bool is_idle() const { return is_idle_; }
-  // Shares no memory with copies any more.
-  void own_memory() {
-    if (flows_)
-      flows_->own_memory();
-  }
 
 private:
   bool has_no_state() const {

@@ -1,7 +1,6 @@
 #include "core/decode/decoder_flow.hpp"
 
 #include "core/base/count_steps.hpp"
-#include "core/decode/held_text.hpp"
 #include "core/unicode/whole_utf8.hpp"
 
 #include <algorithm>
@@ -73,7 +72,7 @@ public:
   explicit HeldFlow(FlowPointer flow) : flow_(std::move(flow)) {}
   void feed(std::string_view token, const Sink &) override { parts_.append(token); }
   void finish(const Sink &sink) override {
-    flow_->feed(parts_.view(), sink);
+    flow_->feed(parts_, sink);
     flow_->finish(sink);
   }
   FlowPointer clone() const override {
@@ -81,14 +80,10 @@ public:
     copy->parts_ = parts_;
     return copy;
   }
-  void own_memory() override {
-    flow_->own_memory();
-    parts_.own_memory();
-  }
 
 private:
   FlowPointer flow_;
-  HeldText parts_;
+  std::string parts_;
 };
 
 } // namespace
@@ -120,11 +115,6 @@ DecoderFlows::DecoderFlows(const DecoderFlows &other) {
   flows_.reserve(other.flows_.size());
   for (const FlowPointer &flow : other.flows_)
     flows_.push_back(flow->clone());
-}
-
-void DecoderFlows::own_memory() {
-  for (const FlowPointer &flow : flows_)
-    flow->own_memory();
 }
 
 void DecoderFlows::skip_start() {

@@ -37,10 +37,8 @@ public:
   virtual void feed(std::string_view token, const Sink &sink) = 0;
   // Calls sink(token) for each of the last tokens.
   virtual void finish(const Sink &sink) = 0;
-  // Copies the state in constant time. Both flows may be used, by one thread at a time.
+  // Returns an independent copy.
   virtual std::unique_ptr<DecoderFlow> clone() const = 0;
-  // Shares no memory with copies any more.
-  virtual void own_memory() {}
   // Changes a new flow as if earlier tokens had come before: later ones keep their first space.
   virtual void skip_start() {}
   // Returns whether the state is that of a new flow after skip_start().
@@ -83,7 +81,6 @@ public:
   void finish(std::string &text);
 
   // See DecoderFlow.
-  void own_memory();
   void skip_start();
   bool is_idle() const;
 

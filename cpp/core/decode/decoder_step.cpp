@@ -1,7 +1,6 @@
 #include "core/decode/decoder_step.hpp"
 
 #include "core/decode/decoder_flow.hpp"
-#include "core/decode/held_text.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
@@ -130,29 +129,28 @@ public:
   explicit FallbackFlow(Invalid invalid) : invalid_(invalid) {}
   void feed(std::string_view token, const Sink &sink) override {
     if (const std::optional<char> byte = byte_of_token(token)) {
-      run_.append({&*byte, 1});
+      run_.push_back(*byte);
       return;
     }
     finish(sink);
     sink(token);
   }
   void finish(const Sink &sink) override {
-    const HeldText run = std::exchange(run_, {});
-    if (run.view().empty())
+    const std::string run = std::exchange(run_, {});
+    if (run.empty())
       return;
-    if (invalid_ == Invalid::KEEP || is_utf8(run.view()))
-      return sink(run.view());
+    if (invalid_ == Invalid::KEEP || is_utf8(run))
+      return sink(run);
     std::string mark;
     append_replacements(1, mark);
-    for (std::size_t i = 0; i < run.view().size(); ++i)
+    for (std::size_t i = 0; i < run.size(); ++i)
       sink(mark);
   }
-  void own_memory() override { run_.own_memory(); }
-  bool is_idle() const override { return run_.view().empty(); }
+  bool is_idle() const override { return run_.empty(); }
 
 private:
   Invalid invalid_;
-  HeldText run_;
+  std::string run_;
 };
 
 // The functions of the types.

@@ -9,12 +9,6 @@ TextStream::TextStream(const Decoder &decoder, TextStreamOptions options)
     : decoder_(&decoder), whole_(decoder.whole_texts()), options_(std::move(options)),
       stream_(decoder, options_.skip_special, false, options_.continuation) {}
 
-TextStream TextStream::clone() const {
-  TextStream copy(*this);
-  copy.stream_.own_memory();
-  return copy;
-}
-
 DecodeStream TextStream::new_decoder(bool is_later) const {
   return {*decoder_, options_.skip_special, false, is_later || options_.continuation};
 }
