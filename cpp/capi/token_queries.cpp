@@ -1,4 +1,4 @@
-// Queries of tokens: their rendered bytes, types, scores and roles, and all tokens at once.
+// Queries of tokens: their bytes, types, scores and roles, and all tokens at once.
 #include "capi/handles.hpp"
 #include "capi/options.hpp"
 #include "capi/status.hpp"
@@ -21,6 +21,24 @@ static pretok_status unknown_id(const pretok_tokenizer &tokenizer, std::uint32_t
 
 static bool has_token(const pretok_tokenizer &tokenizer, std::uint32_t id) {
   return tokenizer.core->decoder().token(id).bytes != nullptr;
+}
+
+pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
+                                 const char **bytes, size_t *size,
+                                 pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
+    return status;
+  const TokenView token = tokenizer->core->decoder().token(id);
+  if (token.bytes == nullptr)
+    return unknown_id(*tokenizer, id, error);
+  *bytes = reinterpret_cast<const char *>(token.bytes);
+  *size = token.size;
+  return PRETOK_OK;
+}
+
+bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
+  return tokenizer != nullptr && tokenizer->core->decoder().is_special(id);
 }
 
 pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
@@ -109,9 +127,7 @@ pretok_status pretok_token_facts_of(const pretok_tokenizer *tokenizer,
     const std::string &chat_template = core.file_facts().chat_template;
     own.chat_template = chat_template.empty() ? nullptr : chat_template.c_str();
     own.chat_template_size = chat_template.size();
-    const TokenTexts &rendered = core.decoder().rendered();
-    for (std::size_t id = 0; id < rendered.size(); ++id)
-      own.max_token_bytes = std::max<std::size_t>(own.max_token_bytes, rendered[id].size);
+    own.max_token_bytes = core.decoder().rendered().longest();
     return write_result(own, *result, error);
   });
 }

@@ -1,4 +1,4 @@
-// Tokenizers: loading from files and memory, and queries of their tokens.
+// Tokenizers: loading from files and memory, and their caches.
 #include "capi/handles.hpp"
 #include "capi/input_file.hpp"
 #include "capi/load_tokenizer.hpp"
@@ -108,23 +108,4 @@ const char *pretok_tokenizer_preset(const pretok_tokenizer *tokenizer) noexcept 
 
 size_t pretok_vocab_size(const pretok_tokenizer *tokenizer) noexcept {
   return tokenizer != nullptr ? tokenizer->core->id_limit() : 0;
-}
-
-pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
-                                 const char **bytes, size_t *size,
-                                 pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
-    return status;
-  const TokenView token = tokenizer->core->decoder().token(id);
-  if (token.bytes == nullptr)
-    return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
-                static_cast<unsigned long>(id), tokenizer->core->id_limit());
-  *bytes = reinterpret_cast<const char *>(token.bytes);
-  *size = token.size;
-  return PRETOK_OK;
-}
-
-bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
-  return tokenizer != nullptr && tokenizer->core->decoder().is_special(id);
 }

@@ -3,6 +3,7 @@
 
 #include "core/bpe/token_view.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -32,8 +33,10 @@ public:
   // `texts` are by id. Throws std::length_error if they have 4 GiB or more in total.
   explicit TokenTexts(const std::vector<std::string_view> &texts) {
     std::uint64_t size = 0;
-    for (const std::string_view text : texts)
+    for (const std::string_view text : texts) {
       size += text.size();
+      longest_ = std::max(longest_, text.size());
+    }
     if (size > UINT32_MAX - PADDING)
       throw std::length_error("the tokens have 4 GiB or more in total; expected less");
     starts_.reserve(texts.size() + 1);
@@ -48,6 +51,8 @@ public:
 
   // Returns the number of ids.
   std::size_t size() const { return starts_.empty() ? 0 : starts_.size() - 1; }
+  // Returns the size of the longest text in bytes.
+  std::size_t longest() const { return longest_; }
   View view() const { return {starts_.data(), bytes_.data(), size()}; }
   // `id` must be less than size().
   TokenView operator[](std::size_t id) const { return view()[id]; }
@@ -59,6 +64,7 @@ public:
 private:
   std::vector<std::uint32_t> starts_;
   std::vector<std::uint8_t> bytes_;
+  std::size_t longest_ = 0;
 };
 
 } // namespace pretok
