@@ -109,13 +109,12 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
   return guarded(error, [&] {
     stream->text.clear();
     std::string_view result;
-    if (!stream->stream.feed_whole(ids, count, stream->text, result)) {
+    if (count != 1 || !stream->stream.feed_one(*ids, stream->text, result)) {
       if (stream->stream.stopped() != StopStrings::NONE)
         return fail(error, PRETOK_FINISHED,
                     "a stop string has ended the text; rewind or reset the stream");
       if (const pretok_status status = check_ids(*stream->tokenizer, ids, count, error))
         return status;
-      stream->text.clear();
       stream->stream.feed(ids, count, stream->text);
       result = stream->text;
     }

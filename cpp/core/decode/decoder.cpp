@@ -1,9 +1,9 @@
 #include "core/decode/decoder.hpp"
 
+#include "core/decode/decode_stream.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
-#include "core/unicode/whole_utf8.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -62,6 +62,10 @@ Decoder::Decoder(DecoderParts &&parts)
   own_.start = parts.strips_space ? 1 : 0;
   own_.only_spaced = parts.is_sentencepiece;
   own_.strips_again = parts.strips_spaces;
+  own_.are_bytes = joins_bytes();
+  if (parts.is_sentencepiece)
+    for (std::uint8_t &flags : own_.flags)
+      flags |= (flags & IdFlag::FALLBACK) != 0 ? IdFlag::RUN : 0;
 }
 
 const JoinRules *Decoder::join_rules() const {
@@ -74,14 +78,12 @@ const JoinRules *Decoder::join_rules() const {
 
 JoinRules Decoder::changed_texts() const {
   const std::size_t by_token = count_by_token(rules_);
-  bool decodes_bytes = false;
-  bool decodes_fallback = false;
   JoinRules result;
   result.flags = own_.flags;
   for (std::size_t i = by_token; i < rules_.size(); ++i) {
     const DecoderStep &step = rules_[i].step;
-    decodes_bytes = decodes_bytes || step.is("ByteLevel");
-    decodes_fallback = decodes_fallback || step.is("ByteFallback");
+    result.are_bytes = result.are_bytes || step.is("ByteLevel");
+    result.has_runs = result.has_runs || step.is("ByteFallback");
     if (step.is("Strip")) {
       result.start = step.start;
       result.stop = step.stop;
@@ -95,9 +97,9 @@ JoinRules Decoder::changed_texts() const {
     for (std::size_t i = 0; i < by_token; ++i)
       text = rules_[i].step.type->change(rules_[i], TokenPlace::FIRST, text);
     bytes.clear();
-    if (decodes_bytes && append_bytes(text, bytes))
+    if (result.are_bytes && append_bytes(text, bytes))
       text.assign(bytes.begin(), bytes.end());
-    if (const auto byte = decodes_fallback ? byte_of_token(text) : std::nullopt) {
+    if (const auto byte = result.has_runs ? byte_of_token(text) : std::nullopt) {
       text = *byte;
       result.flags[id] |= IdFlag::RUN;
     }
@@ -115,10 +117,10 @@ const Decoder::WholeTexts *Decoder::whole_texts() const {
     made->texts = rules->texts.view();
     made->is_whole.resize(rules->texts.size());
     made->is_skipped.resize(rules->texts.size());
-    const std::uint8_t part = rules_.empty() ? IdFlag::FALLBACK : IdFlag::RUN;
     for (std::size_t id = 0; id < made->is_whole.size(); ++id) {
-      made->is_whole[id] = (rules->flags[id] & (part | IdFlag::TOKEN)) == IdFlag::TOKEN &&
-                           is_utf8(rules->texts.text(id));
+      made->is_whole[id] =
+          (rules->flags[id] & (IdFlag::RUN | IdFlag::TOKEN)) == IdFlag::TOKEN &&
+          is_utf8(rules->texts.text(id));
       made->is_skipped[id] = (rules->flags[id] & IdFlag::SKIPPED) != 0;
     }
     return made;
@@ -167,84 +169,6 @@ std::string Decoder::decode(const std::uint32_t *ids, std::size_t count, bool sk
   stream.feed(ids, count, text);
   stream.finish(text);
   return text;
-}
-
-DecodeStream::DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid,
-                           bool continuation)
-    : decoder_(&decoder), skip_special_(skip_special),
-      invalid_(keeps_invalid                ? Invalid::KEEP
-               : decoder.is_sentencepiece() ? Invalid::MARK_PER_BYTE
-                                            : Invalid::ONE_MARK),
-      at_start_(decoder.own_.start != 0 && !continuation) {
-  if (!decoder.rules_.empty()) {
-    flows_.emplace(decoder.rules_, keeps_invalid);
-    if (continuation)
-      flows_->skip_start();
-  }
-  is_idle_ = has_no_state();
-}
-
-void DecodeStream::feed(const std::uint32_t *ids, std::size_t count, std::string &text) {
-  const TokenTexts &texts = decoder_->own_.texts;
-  std::string bytes;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (skip_special_ && decoder_->has(ids[i], IdFlag::SKIPPED))
-      continue;
-    if (flows_)
-      flows_->feed(texts.text(ids[i]), text);
-    else if (decoder_->is_sentencepiece())
-      add_piece(ids[i], text);
-    else
-      bytes += texts.text(ids[i]);
-  }
-  add_bytes(bytes, text);
-  is_idle_ = has_no_state();
-}
-
-void DecodeStream::finish(std::string &text) {
-  if (flows_)
-    flows_->finish(text);
-  else
-    finish_bytes(text);
-}
-
-void DecodeStream::add_piece(std::uint32_t id, std::string &text) {
-  std::string_view more = decoder_->own_.texts.text(id);
-  if (decoder_->is_fallback(id)) {
-    at_start_ = false;
-    return add_bytes(more, text);
-  }
-  finish_bytes(text);
-  if (at_start_ && !more.empty()) {
-    at_start_ = false;
-    if (decoder_->has(id, IdFlag::SPACED)) {
-      more.remove_prefix(1);
-      at_start_ = more.empty() && decoder_->own_.strips_again;
-    }
-  }
-  text += more;
-}
-
-void DecodeStream::add_bytes(std::string_view more, std::string &text) {
-  if (more.empty())
-    return;
-  std::string joined;
-  if (held_size_ != 0) {
-    joined.assign(held_.data(), held_size_);
-    more = joined.append(more);
-  }
-  more.remove_prefix(append_whole_utf8(more, invalid_, text));
-  held_size_ = static_cast<std::uint8_t>(more.size());
-  std::copy(more.begin(), more.end(), held_.begin());
-}
-
-void DecodeStream::finish_bytes(std::string &text) {
-  const std::string_view rest(held_.data(), held_size_);
-  if (invalid_ == Invalid::KEEP)
-    text += rest;
-  else if (!rest.empty())
-    append_replacements(invalid_ == Invalid::MARK_PER_BYTE ? rest.size() : 1, text);
-  held_size_ = 0;
 }
 
 } // namespace pretok

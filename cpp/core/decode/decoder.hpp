@@ -6,7 +6,7 @@
 //     other (decoder_step.hpp).
 //
 // Most ids need no more than to join one text per token (joined_texts.hpp). A DecodeStream
-// decodes all ids, but in more time.
+// decodes all ids, but in more time: by JoinRules too, or else by the flows of all decoders.
 #pragma once
 
 #include "core/base/made_at_first_use.hpp"
@@ -14,7 +14,6 @@
 #include "core/decode/decoder_flow.hpp"
 #include "core/decode/joined_texts.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -98,44 +97,6 @@ private:
   MadeAtFirstUse<JoinRules> changed_; // only if there are steps
   MadeAtFirstUse<WholeTexts> whole_;
   MadeAtFirstUse<TokenTexts> rendered_; // only if there are steps
-};
-
-// Decodes a stream of ids to UTF-8. A copy is independent.
-class DecodeStream {
-public:
-  // Decoder::decode explains `keeps_invalid`. If `continuation`, the ids follow other text, so
-  // that the first space stays.
-  DecodeStream(const Decoder &decoder, bool skip_special, bool keeps_invalid = false,
-               bool continuation = false);
-
-  // Appends the text that the ids complete. Each id must have a token.
-  void feed(const std::uint32_t *ids, std::size_t count, std::string &text);
-  // Appends the text that is held back. An incomplete sequence of UTF-8 becomes one U+FFFD, or
-  // one per byte for SentencePiece.
-  void finish(std::string &text);
-
-  // Returns whether the state is that of a new stream with `continuation`.
-  bool is_idle() const { return is_idle_; }
-
-private:
-  bool has_no_state() const {
-    return flows_ ? flows_->is_idle() : held_size_ == 0 && !at_start_;
-  }
-  // For SentencePiece: appends the text of the token.
-  void add_piece(std::uint32_t id, std::string &text);
-  // Appends `more`, bytes that need not be UTF-8, but for an incomplete character at the end.
-  void add_bytes(std::string_view more, std::string &text);
-  // Appends the incomplete character that is held back.
-  void finish_bytes(std::string &text);
-
-  const Decoder *decoder_;
-  bool skip_special_;
-  Invalid invalid_;
-  bool at_start_; // whether the next token may lose its space
-  bool is_idle_ = false;
-  std::uint8_t held_size_ = 0;
-  std::array<char, 4> held_{};        // an incomplete character
-  std::optional<DecoderFlows> flows_; // set if there are steps
 };
 
 } // namespace pretok

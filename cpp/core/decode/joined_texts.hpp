@@ -26,7 +26,7 @@ struct IdFlag {
     SKIPPED = 4,  // `skip_special` omits the token
     FALLBACK = 8, // the token stands for one byte, such as <0x0A>
     SPACED = 16,  // for SentencePiece: the token begins with the mark U+2581
-    RUN = 32,     // in changed texts: the text is the byte of a fallback token
+    RUN = 32,     // the text is the byte of a fallback token
   };
 };
 
@@ -40,6 +40,10 @@ struct JoinRules {
   // space, and `strips_again`, the next token may lose its space too.
   bool only_spaced = false;
   bool strips_again = false;
+  // Whether each text is bytes, which need not be UTF-8. If not, only those of RUN tokens are.
+  bool are_bytes = false;
+  // Whether a run of RUN tokens that is not UTF-8 in total becomes one U+FFFD for each byte.
+  bool has_runs = false;
 };
 
 class JoinedTexts {

@@ -1,5 +1,7 @@
 #include "core/decode/text_stream.hpp"
 
+#include "core/unicode/utf8.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -13,67 +15,72 @@ DecodeStream TextStream::new_decoder(bool is_later) const {
   return {*decoder_, options_.skip_special, false, is_later || options_.continuation};
 }
 
+void TextStream::reserve(std::size_t count) {
+  if (ids_.capacity() - ids_.size() >= count)
+    return;
+  const std::size_t size = std::max({ids_.size() + count, 2 * ids_.size(), INTERVAL});
+  checkpoints_.reserve(size / INTERVAL);
+  ids_.reserve(size);
+}
+
+void TextStream::add_checkpoint(std::size_t count, const Tail &tail) {
+  const std::size_t last = checkpoints_.empty() ? 0 : checkpoints_.back().count;
+  if (count - last >= INTERVAL && stream_.is_idle() && tail.stopped == StopStrings::NONE &&
+      checkpoints_.size() < checkpoints_.capacity())
+    checkpoints_.push_back({count, tail});
+}
+
 void TextStream::feed(const std::uint32_t *ids, std::size_t count, std::string &text) {
   if (is_torn_)
     rewind(0);
-  if (ids_.capacity() - ids_.size() < count)
-    ids_.reserve(std::max(ids_.size() + count, 2 * ids_.size()));
-  Progress now{tail_, 0, ids_.size(), last_checkpoint(), {}};
+  reserve(count);
+  Tail tail = tail_;
+  std::size_t used = 0;
   is_torn_ = true;
-  advance(stream_, now, ids, count, text);
-  checkpoints_.reserve(checkpoints_.size() + now.checkpoints.size());
+  while (used < count && tail.stopped == StopStrings::NONE) {
+    step(stream_, tail, ids[used], text);
+    ++used;
+    add_checkpoint(ids_.size() + used, tail);
+  }
   is_torn_ = false;
-  ids_.insert(ids_.end(), ids, ids + now.used);
-  tail_ = now.tail;
-  checkpoints_.insert(checkpoints_.end(), now.checkpoints.begin(), now.checkpoints.end());
+  ids_.insert(ids_.end(), ids, ids + used);
+  tail_ = tail;
 }
 
-bool TextStream::feed_whole(const std::uint32_t *ids, std::size_t count, std::string &text,
-                            std::string_view &result) {
-  const bool is_plain = !options_.clean_up && options_.stop == nullptr;
-  if (!is_plain || is_torn_ || !stream_.is_idle() || ids_.capacity() - ids_.size() < count ||
-      ids_.size() + count - last_checkpoint() >= INTERVAL)
+bool TextStream::feed_one(std::uint32_t id, std::string &text, std::string_view &result) {
+  if (options_.clean_up || options_.stop != nullptr || is_torn_ ||
+      ids_.size() == ids_.capacity())
     return false;
-  result = text;
-  for (std::size_t i = 0; i < count; ++i)
-    if (!find_whole(ids[i], result))
+  if (!stream_.is_idle() || !find_whole(id, result)) {
+    if (decoder_->token(id).bytes == nullptr)
       return false;
-  if (count > 1) {
-    for (std::size_t i = 0; i < count; ++i) {
-      find_whole(ids[i], result);
-      text.append(result);
-    }
+    is_torn_ = true;
+    stream_.feed(&id, 1, text);
+    is_torn_ = false;
     result = text;
   }
-  tail_.size += result.size();
-  for (std::size_t i = 0; i < count; ++i)
-    ids_.push_back(ids[i]);
+  tail_.size += size_of(result);
+  ids_.push_back(id);
+  add_checkpoint(ids_.size(), tail_);
   return true;
 }
 
-void TextStream::take(Progress &now, bool is_idle) {
-  ++now.used;
-  const std::size_t count = now.start + now.used;
-  if (count - now.last < INTERVAL || !is_idle || !tail_is_open(now))
-    return;
-  now.checkpoints.push_back({count, now.tail});
-  now.last = count;
+void TextStream::step(DecodeStream &decoder, Tail &tail, std::uint32_t id,
+                      std::string &text) const {
+  std::string_view whole;
+  if (decoder.is_idle() && find_whole(id, whole))
+    return pass(whole, tail, text);
+  std::string more;
+  decoder.feed(&id, 1, more);
+  pass(more, tail, text);
 }
 
-void TextStream::advance(DecodeStream &decoder, Progress &now, const std::uint32_t *ids,
-                         std::size_t count, std::string &text) const {
-  std::string more;
-  while (now.used < count && tail_is_open(now)) {
-    std::string_view whole;
-    if (decoder.is_idle() && find_whole(ids[now.used], whole)) {
-      pass(whole, now.tail, text);
-    } else {
-      more.clear();
-      decoder.feed(ids + now.used, 1, more);
-      pass(more, now.tail, text);
-    }
-    take(now, decoder.is_idle());
-  }
+std::uint64_t TextStream::size_of(std::string_view text) const {
+  if (!options_.counts_code_points)
+    return text.size();
+  return static_cast<std::uint64_t>(std::count_if(text.begin(), text.end(), [](char each) {
+    return !is_tail(static_cast<std::uint8_t>(each));
+  }));
 }
 
 void TextStream::pass(std::string_view more, Tail &tail, std::string &text) const {
@@ -85,7 +92,7 @@ void TextStream::pass(std::string_view more, Tail &tail, std::string &text) cons
   } else {
     pass_to_stop(more, tail, text);
   }
-  tail.size += text.size() - before;
+  tail.size += size_of(std::string_view(text).substr(before));
 }
 
 void TextStream::pass_to_stop(std::string_view more, Tail &tail, std::string &text) const {
@@ -129,14 +136,15 @@ std::uint64_t TextStream::rewind(std::size_t count) {
   while (kept != 0 && checkpoints_[kept - 1].count > target)
     --kept;
   const std::size_t start = kept == 0 ? 0 : checkpoints_[kept - 1].count;
-  Progress now{kept == 0 ? Tail() : checkpoints_[kept - 1].tail, 0, start, start, {}};
+  Tail tail = kept == 0 ? Tail() : checkpoints_[kept - 1].tail;
   DecodeStream decoder = new_decoder(start != 0);
   std::string text;
-  advance(decoder, now, ids_.data() + start, target - start, text);
-  const std::uint64_t removed = tail_.size - now.tail.size;
+  for (std::size_t i = start; i < target; ++i)
+    step(decoder, tail, ids_[i], text);
+  const std::uint64_t removed = tail_.size - tail.size;
   stream_ = std::move(decoder);
   is_torn_ = false;
-  tail_ = now.tail;
+  tail_ = tail;
   ids_.resize(target);
   checkpoints_.resize(kept);
   return removed;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/decode/clean_up.hpp"
-#include "core/decode/decoder.hpp"
+#include "core/decode/decode_stream.hpp"
 #include "core/decode/stop_strings.hpp"
 
 #include <cstddef>
@@ -20,6 +20,7 @@ struct TextStreamOptions {
   bool continuation = false; // decode ids that follow other text: keep the first space
   bool clean_up = false;     // see CleanUp
   std::shared_ptr<const StopStrings> stop = nullptr;
+  bool counts_code_points = false; // for rewind()
 };
 
 // After any calls, the text that the stream has appended is that of a new stream which gets the
@@ -30,26 +31,27 @@ public:
   TextStream(TextStream &&) = default;
   TextStream &operator=(TextStream &&) = default;
 
-  // Returns an independent copy, which another thread may use. Takes time for each id.
+  // Returns an independent copy, which another thread may use. Copies all ids.
   TextStream clone() const { return *this; }
 
   // Appends the text that the ids complete. Each id must have a token. A stop string ends the
   // text; the stream then takes no more ids. If there is no memory, the stream is unchanged.
   void feed(const std::uint32_t *ids, std::size_t count, std::string &text);
-  // Does the same as feed(), but for the most frequent calls only: it returns false for all
-  // other calls, also if an id has no token. Sets `result` to the text, which may be in `text`.
-  bool feed_whole(const std::uint32_t *ids, std::size_t count, std::string &text,
-                  std::string_view &result);
+  // Does the same for the most frequent calls; returns false, without a change, for all others,
+  // also if the id has no token. `text` must be empty. Sets `result` to the text, which may be
+  // in `text`.
+  bool feed_one(std::uint32_t id, std::string &text, std::string_view &result);
   // Appends the text that is held back. After that, only reset() may be called.
   void finish(std::string &text);
   // Removes all ids.
   void reset();
-  // Removes the last `count` ids, of at most size(). Returns how many bytes at the end of all
-  // text so far are no longer part of it. Takes time for the ids since the last multiple of
-  // INTERVAL, or more if these end in held text.
+  // Removes the last `count` ids, of at most size(). Returns how many bytes, or code points, at
+  // the end of all text so far are no longer part of it. Takes time for some INTERVAL ids, or
+  // for more if they hold text back.
   std::uint64_t rewind(std::size_t count);
 
-  // Returns the number of ids.
+  // Returns the ids, and their number.
+  const std::vector<std::uint32_t> &ids() const { return ids_; }
   std::size_t size() const { return ids_.size(); }
   // Returns the index of the stop string that has ended the text, or StopStrings::NONE.
   std::size_t stopped() const { return tail_.stopped; }
@@ -62,7 +64,7 @@ private:
     CleanUp clean;
     std::uint32_t node = 0; // of the stop strings
     std::size_t stopped = StopStrings::NONE;
-    std::uint64_t size = 0; // of all text so far, in bytes
+    std::uint64_t size = 0; // of all text so far (size_of)
   };
   // The state after the first `count` ids, if the decoder held no text.
   struct Checkpoint {
@@ -70,26 +72,13 @@ private:
     Tail tail;
   };
 
-  // The state of a call, which becomes the state of the stream if the call does not fail.
-  struct Progress {
-    Tail tail;
-    std::size_t used;                    // the number of ids that the call has fed
-    std::size_t start;                   // the number of ids before the call
-    std::size_t last;                    // Checkpoint::count of the last checkpoint, or 0
-    std::vector<Checkpoint> checkpoints; // new ones
-  };
-
   TextStream(const TextStream &) = default;
 
-  std::size_t last_checkpoint() const {
-    return checkpoints_.empty() ? 0 : checkpoints_.back().count;
-  }
-  static bool tail_is_open(const Progress &now) {
-    return now.tail.stopped == StopStrings::NONE;
-  }
-  // Counts one more id.
-  static void take(Progress &now, bool is_idle);
   DecodeStream new_decoder(bool is_later) const;
+  // Makes room for more ids and their checkpoints.
+  void reserve(std::size_t count);
+  // Adds a checkpoint after `count` ids if it is time for one, and there is room.
+  void add_checkpoint(std::size_t count, const Tail &tail);
   // Finds the text that an idle DecodeStream appends for `id`. Returns false if the stream may
   // append another text, or may not stay idle.
   bool find_whole(std::uint32_t id, std::string_view &text) const {
@@ -102,9 +91,10 @@ private:
     text = {reinterpret_cast<const char *>(token.bytes), is_skipped ? 0 : token.size};
     return is_skipped || whole_->is_whole[id] != 0;
   }
-  // Feeds ids[now.used] to ids[count - 1], up to the end of the text.
-  void advance(DecodeStream &decoder, Progress &now, const std::uint32_t *ids,
-               std::size_t count, std::string &text) const;
+  // Feeds one id.
+  void step(DecodeStream &decoder, Tail &tail, std::uint32_t id, std::string &text) const;
+  // Returns the number of bytes or code points.
+  std::uint64_t size_of(std::string_view text) const;
   void pass(std::string_view more, Tail &tail, std::string &text) const;
   void pass_to_stop(std::string_view more, Tail &tail, std::string &text) const;
 

@@ -42,6 +42,7 @@ void append_replacements(std::size_t count, std::string &text) {
 
 std::size_t append_whole_utf8(std::string_view data, Invalid invalid, std::string &text) {
   std::size_t at = 0;
+  std::size_t kept = 0; // the text has all bytes before data[kept]
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
     const std::size_t size = sequence_size(lead);
@@ -53,13 +54,15 @@ std::size_t append_whole_utf8(std::string_view data, Invalid invalid, std::strin
       next = {0x80, 0xBF};
     }
     if (length < size && at + length == data.size())
-      return at;
-    if (length == size || invalid == Invalid::KEEP)
-      text.append(data.substr(at, length));
-    else
+      break;
+    if (length != size && invalid != Invalid::KEEP) {
+      text.append(data, kept, at - kept);
       append_replacements(invalid == Invalid::MARK_PER_BYTE ? length : 1, text);
+      kept = at + length;
+    }
     at += length;
   }
+  text.append(data, kept, at - kept);
   return at;
 }
 
