@@ -10,10 +10,10 @@ import numpy as np
 
 from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
-from bpe.decoders.decode import Unknown
+from bpe.decoders.decode import IdStream, Unknown
 from bpe.decoders.piece_decoder import Decoding, make_decoder
 from bpe.decoders.stop_strings import as_stop_strings
-from bpe.decoders.text_stream import DecodeStream
+from bpe.decoders.text_stream import DecodeStream, PythonTextStream, TextStream
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     as_bytes,
@@ -398,12 +398,18 @@ class Tokenizer(TokenizerBudgets):
         self._known((), unknown)  # raises the error for another value
         decoder, decode_bytes = self._ids_to_text, self._decode_bytes
         options = bool(skip_special), bool(continuation)
-        return DecodeStream(
-            lambda: decoder.stream(decode_bytes, errors, *options),
-            bool(clean_up),
-            as_stop_strings(stop),
-            None if unknown == "raise" else self._known_ids,
-        )
+        strings = as_stop_strings(stop)
+
+        def new_stream() -> IdStream:
+            return decoder.stream(decode_bytes, errors, *options)
+
+        stream: TextStream | None = None
+        if errors == "replace":
+            stream = self._pipeline.backend.text_stream(*options, bool(clean_up), strings)
+        if stream is None:
+            stream = PythonTextStream(new_stream, bool(clean_up), strings)
+        known = None if unknown == "raise" else self._known_ids
+        return DecodeStream(stream, new_stream, strings, known)
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError if there is none."""

@@ -146,6 +146,12 @@ class Backend(Protocol):
         """
         ...
 
+    def text_stream(
+        self, skip_special: bool, continuation: bool, clean_up: bool, stop: tuple[str, ...]
+    ) -> Any | None:
+        """Return a bpe.decoders.text_stream.TextStream, or None if the backend does not decode."""
+        ...
+
     def rendered(self) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]] | None:
         """Return the rendered bytes of all tokens, their offsets by id, and the sorted ids.
 

@@ -74,7 +74,8 @@ class OneByOne(ABC):
         return slow_calls
 
     rendered = staticmethod(lambda: None)
-    """Returns None: this backend does not decode."""
+    text_stream = staticmethod(lambda *_: None)
+    """They return None: this backend does not decode."""
 
     @staticmethod
     def decode_calls(slow_calls: Calls) -> Calls:

@@ -263,6 +263,25 @@ py::tuple NativeTokenizer::decode_calls(const py::object &self, const py::tuple 
   return native.decodes_ ? make_decode_calls(self, native.decoder_, slow_calls) : slow_calls;
 }
 
+std::unique_ptr<NativeTextStream>
+NativeTokenizer::text_stream(const py::object &self, bool skip_special, bool continuation,
+                             bool clean_up, const std::vector<std::string> &stop) {
+  const NativeTokenizer &native = of(self);
+  if (!native.decodes_)
+    return nullptr;
+  std::size_t size = 0;
+  for (const std::string &text : stop) {
+    size += text.size();
+    if (text.empty() || size > StopStrings::MAX_BYTES)
+      throw py::value_error("a stop string is empty or too long");
+  }
+  TextStreamOptions options{skip_special, continuation, clean_up, nullptr, true};
+  if (!stop.empty())
+    options.stop = std::make_shared<const StopStrings>(
+        std::vector<std::string_view>(stop.begin(), stop.end()));
+  return std::make_unique<NativeTextStream>(self, native.decoder_.get(), std::move(options));
+}
+
 void NativeTokenizer::trim() {
   id_objects_.trim();
   span_objects_.trim();
@@ -367,6 +386,8 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("only_str"), py::arg("only_ascii"))
       .def("span_call", &Native::span_call, py::arg("added"), py::arg("only_ascii"),
            py::arg("spaces").none(true))
+      .def("text_stream", &Native::text_stream, py::arg("skip_special"),
+           py::arg("continuation"), py::arg("clean_up"), py::arg("stop"))
       .def("decode_calls", &Native::decode_calls, py::arg("slow_calls"))
       .def("rendered", &Native::rendered)
       .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))

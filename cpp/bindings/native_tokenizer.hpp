@@ -7,6 +7,7 @@
 #include "bindings/native_machine.hpp"
 #include "bindings/native_spec.hpp"
 #include "bindings/span_objects.hpp"
+#include "bindings/text_stream.hpp"
 
 #include "core/encode/tokenizer.hpp"
 #include "core/threads/encode_texts.hpp"
@@ -86,6 +87,12 @@ public:
   // Returns the functions that Tokenizer calls to decode; `slow_calls`, if Python decodes ids.
   // make_decode_calls (bindings/decode_calls.hpp) describes the parameters.
   static py::tuple decode_calls(const py::object &self, const py::tuple &slow_calls);
+  // Returns a stream that decodes ids, or nullptr if Python decodes ids. `stop` are texts of at
+  // least one character.
+  static std::unique_ptr<NativeTextStream> text_stream(const py::object &self,
+                                                       bool skip_special, bool continuation,
+                                                       bool clean_up,
+                                                       const std::vector<std::string> &stop);
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
   bool takes_spaces() const { return takes_spaces_; }

@@ -91,6 +91,13 @@ def calls_of(self: _core.Tokenizer) -> tuple[Any, ...]:
     return self.fast_calls(lambda _: added(), (slow, slow, slow), False, False)
 
 
+def stream() -> _core.TextStream:
+    made = encoder().text_stream(False, False, True, ["ab"])
+    assert made is not None
+    made.feed([97, 32])
+    return made
+
+
 def trainer() -> _core.Trainer:
     counts = _core.WordCounts()
     counts.add_words({b"abab": 3, b"ab": 1})
@@ -155,6 +162,15 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.normalized": lambda: (added(),),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
+    "TextStream": lambda: (),  # only Tokenizer.text_stream makes one
+    "TextStream.__len__": lambda: (stream(),),
+    "TextStream.clone": lambda: (stream(),),
+    "TextStream.feed": lambda: (stream(), [97, 256]),
+    "TextStream.finish": lambda: (stream(),),
+    "TextStream.ids": lambda: (stream(),),
+    "TextStream.reset": lambda: (stream(),),
+    "TextStream.rewind": lambda: (stream(), 1),
+    "TextStream.stopped": lambda: (stream(),),
     "Tokenizer": lambda: (spec(), machine(), 1 << 20, True, True),
     "Tokenizer.all_take_fast_path": lambda: (["a", b"b"], False, False),
     "Tokenizer.cache_bytes": lambda: (encoder(),),
@@ -186,6 +202,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.span_call()": lambda: ("ab cd",),
     "Tokenizer.spans": lambda: (encoder(), "abc", added(), 2),
     "Tokenizer.spans_of_normalized": lambda: (encoder(), b"abc", added()),
+    "Tokenizer.text_stream": lambda: (encoder(), False, True, False, ["ab", "é"]),
     "Tokenizer.takes_spaces": lambda: (encoder(),),
     "Tokenizer.trim": lambda: (encoder(),),
     "FastCallMethod": lambda: (slow, "call", ("", "special"), (None, "raise"), 2),
@@ -319,7 +336,7 @@ def main(prefix: str) -> None:
     print("done", flush=True)
 
 
-RAISES = ("JsonFile",)
+RAISES = ("JsonFile", "TextStream")
 """Callables whose entry in VALID is refused too."""
 
 
