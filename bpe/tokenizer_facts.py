@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.rendered import rendered_tokens
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.python_backend import unknown_id
@@ -88,8 +89,8 @@ class TokenizerFacts(TokenizerParts):
     def token_score(self, id: int) -> float:
         """Return the score of a token; raises UnknownTokenError if no token has this id.
 
-        If the file has no scores, and tokens are bytes, this is minus the rank of the first merge
-        that makes the token; otherwise it is 0.
+        If the file lists merges and no scores, this is minus the rank of the first merge that makes
+        the token. The score of any other token is 0.
         """
         self._check_token(id)
         return float(self._scores[id])
@@ -210,7 +211,7 @@ class TokenizerFacts(TokenizerParts):
         listed = self._spec.facts.scores[: self.vocab_size]
         scores = np.zeros(self.vocab_size, np.float32)
         scores[: len(listed)] = listed
-        if not len(listed) and self.model_kind == "bytes":
+        if not len(listed) and not isinstance(self.vocabulary, CharacterVocabulary):
             rows = self._merge_rows()[::-1]  # the first merge of a token is assigned last
             scores[rows[:, 2]] = -np.arange(len(rows), dtype=np.float32)[::-1]
         return scores

@@ -263,8 +263,8 @@ PRETOK_API pretok_status pretok_token_type_of(const pretok_tokenizer *, uint32_t
 PRETOK_API pretok_status pretok_rendered_bytes(const pretok_tokenizer *, uint32_t id,
                                                const char **bytes, size_t *size,
                                                pretok_error *error) PRETOK_NOEXCEPT;
-/* The score of a token. If the file has no scores, and tokens are bytes, it is minus the rank
- * of the first merge that makes the token; otherwise 0. */
+/* The score of a token. If the file lists merges and no scores, it is minus the rank of the
+ * first merge that makes the token. The score of any other token is 0. */
 PRETOK_API pretok_status pretok_token_score(const pretok_tokenizer *, uint32_t id, float *score,
                                             pretok_error *error) PRETOK_NOEXCEPT;
 

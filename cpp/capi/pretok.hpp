@@ -264,8 +264,8 @@ public:
       return detail::error_of(error);
     return type;
   }
-  // The score of the file. If it has none, and tokens are bytes: minus the rank of the first
-  // merge that makes the token; else 0.
+  // The score of the file. If the file lists merges and no scores: minus the rank of the first
+  // merge that makes the token, or 0.
   Result<float> token_score(std::uint32_t id) const {
     pretok_error error;
     float score = 0;

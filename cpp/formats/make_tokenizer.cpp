@@ -50,6 +50,8 @@ public:
     const std::uint32_t unknown = spec_.characters ? spec_.characters->unknown_id
                                   : spec_.text     ? spec_.text->unknown_id
                                                    : NO_ID;
+    if (is_text_ && options_.decodes && spec_.scores.empty() && spec_.facts.scores.empty())
+      spec_.facts.scores = scores_of_ranks(spec_.vocabulary.merges, id_limit);
     auto vocabulary = std::make_unique<Vocabulary>();
     const char *const problem = is_text_ ? build_text(*vocabulary) : build_bytes(*vocabulary);
     if (problem != nullptr)

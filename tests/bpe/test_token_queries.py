@@ -139,6 +139,12 @@ def test_scores_are_ranks_without_scores(tmp_path: Path, backend: BackendName) -
     ranks = write(tmp_path / "a.tiktoken", tiktoken_lines())
     for tok in (made(backend), bpe.load(ranks, "cl100k", backend=backend)):
         assert [tok.token_score(id) for id in (97, 256, 257, 263)] == [0, 0, -1, -7]
+    path = write(tmp_path / "a.json", file_of(**CASES["llama"]))
+    text = bpe.load(path, backend=backend)
+    merged = [id for _, _, id in text.merge_ids]
+    assert len(merged) > 9
+    for id in text.vocabulary.token_bytes:
+        assert text.token_score(id) == (-merged.index(id) if id in merged else 0)
 
 
 def test_facts_survive_pickling_and_saving(tmp_path: Path, backend: BackendName) -> None:

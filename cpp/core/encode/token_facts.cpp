@@ -115,4 +115,12 @@ TokenFacts complete_facts(const TokenFacts &file, const KnownTokens &tokens) {
   return result;
 }
 
+std::vector<float> scores_of_ranks(const std::vector<Merge> &merges, std::size_t id_limit) {
+  std::vector<float> scores(id_limit);
+  for (std::size_t rank = merges.size(); rank-- > 0;) // the first merge of a token counts
+    if (merges[rank].id < id_limit)
+      scores[merges[rank].id] = -static_cast<float>(rank);
+  return scores;
+}
+
 } // namespace pretok

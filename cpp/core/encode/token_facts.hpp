@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
+#include "core/bpe/vocabulary_data.hpp"
 #include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 
@@ -74,5 +75,9 @@ struct KnownTokens {
 // follow from the tokens. The published texts of tokens such as <|im_end|> give the roles from
 // EOT on, and ends. The scores and the template of the result are empty.
 TokenFacts complete_facts(const TokenFacts &file, const KnownTokens &tokens);
+
+// Returns a score for each id below `id_limit`: minus the rank of the first merge that makes
+// the token, or 0. `merges` are in order of rank.
+std::vector<float> scores_of_ranks(const std::vector<Merge> &merges, std::size_t id_limit);
 
 } // namespace pretok

@@ -151,15 +151,11 @@ const std::vector<std::uint32_t> &Tokenizer::sorted_ids() const {
 
 const std::vector<float> &Tokenizer::scores() const {
   return scores_.get([&] {
-    auto scores = std::make_unique<std::vector<float>>(parts_.facts.scores);
-    const bool is_listed = !scores->empty();
+    const bool has_ranks = parts_.facts.scores.empty() && !parts_.is_text;
+    auto scores = std::make_unique<std::vector<float>>(
+        has_ranks ? scores_of_ranks(parts_.vocabulary->merges(), parts_.id_limit)
+                  : parts_.facts.scores);
     scores->resize(parts_.id_limit);
-    std::vector<Merge> merges;
-    if (!is_listed && !parts_.is_text)
-      merges = parts_.vocabulary->merges();
-    for (std::size_t rank = merges.size(); rank-- > 0;) // the first merge of a token counts
-      if (merges[rank].id < scores->size())
-        (*scores)[merges[rank].id] = -static_cast<float>(rank);
     return scores;
   });
 }

@@ -161,8 +161,8 @@ public:
   const TokenFacts &file_facts() const { return parts_.facts; }
   const TokenFacts &facts() const;
   // Return an index of the tokens, their order (sorted_by_rendered), and the score of each id:
-  // that of the file or, if the file has none, minus the rank of the first merge that makes the
-  // token, if tokens are bytes. The score of all other tokens is 0.
+  // that of TokenizerParts::facts or, if it has none and tokens are bytes, that of
+  // scores_of_ranks.
   const TokenIndex &token_index() const;
   const std::vector<std::uint32_t> &sorted_ids() const;
   const std::vector<float> &scores() const;
