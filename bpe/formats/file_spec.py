@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.spec import TokenizerSpec
@@ -20,6 +25,17 @@ if TYPE_CHECKING:
     from pretok import _core
 
 
+class TextFields(NamedTuple):
+    """The item "text" of _core.Spec.fields(), of a model whose tokens are text."""
+
+    unknown: int | None
+    fuses_unknown: bool
+    has_fallback: bool
+    byte_level: bool
+    prefix: str
+    suffix: str
+
+
 def vocabulary_of(native: _core.Spec, special_ids: Iterable[int]) -> Vocabulary:
     """Return the tokens and merges of `native`; `special_ids` are those of added tokens."""
     packed, fields = Packed(*native.tokens()), native.fields()
@@ -27,17 +43,36 @@ def vocabulary_of(native: _core.Spec, special_ids: Iterable[int]) -> Vocabulary:
     if not native.is_text:
         from_ranks = fields["from_ranks"]
         return Vocabulary._of_packed(packed, native.merges(), from_ranks, ignores_merges)
-    unknown, fuses, has_fallback, byte_level, prefix, suffix = fields["text"]
+    text = TextFields(*fields["text"])
+    scores = native.scores()
+    if len(scores):
+        return _scored_vocabulary(packed, scores, text)
     options = TextOptions(
-        None if unknown is None else packed.at(unknown).decode(),
-        fuses,
-        has_fallback,
-        prefix,
-        suffix,
+        None if text.unknown is None else packed.at(text.unknown).decode(),
+        text.fuses_unknown,
+        text.has_fallback,
+        text.prefix,
+        text.suffix,
         ignores_merges,
-        byte_level,
+        text.byte_level,
     )
     return TextVocabulary.of_checked(None, packed, native.merges(), options, special_ids)
+
+
+def _scored_vocabulary(
+    packed: Packed, scores: NDArray[np.float32], text: TextFields
+) -> CharacterVocabulary:
+    tokens = dict(sorted(packed.unpacked().items()))
+    unknown, byte_ids = text.unknown, None
+    if text.has_fallback:
+        ids = {token: id for id, token in tokens.items()}
+        byte_ids = [ids[name.encode()] for name in BYTE_NAMES]
+        tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+        unknown = byte_ids[0] if unknown is None else unknown  # no text becomes unknown
+    assert unknown is not None, "C++ has checked it"
+    of_ids = zip(packed.ids.tolist(), scores.tolist(), strict=True)
+    is_number = {id: score for id, score in of_ids if score == score}
+    return CharacterVocabulary.of_checked(tokens, is_number, unknown, byte_ids)
 
 
 class FileSpec:

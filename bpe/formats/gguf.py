@@ -13,12 +13,13 @@ from typing import NamedTuple
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
+from bpe.decoders.steps import ByteLevel
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_facts, gguf_text
 from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
 from bpe.formats.byte_digits import check_numbers
-from bpe.formats.file_spec import FileSpec
+from bpe.formats.file_spec import FileSpec, TextFields
 from bpe.formats.files import named, opened
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
@@ -108,19 +109,36 @@ class GgufFormat(Format):
 
 
 def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
-    """Return the tokenizer in a file whose tokens are bytes, or None if Python must read it."""
+    """Return the tokenizer in a file, or None if Python must read it."""
     with opened(path) as file:
         native = read_native(file)
-    if native is None or native.is_text:
+    if native is None:
         return None
     spec = FileSpec(native, _read_others)
+    if _merges_characters(spec):
+        return spec if needs_preset else None
     return None if needs_preset and not spec.fields["preset"] else spec
+
+
+def _merges_characters(spec: FileSpec) -> bool:
+    text = spec.fields["text"]
+    return text is not None and not TextFields(*text).byte_level
 
 
 def _read_others(spec: FileSpec) -> TokenizerSpec:
     """Return the tokenizer of a file; C++ has read the vocabulary of `spec`."""
+    if _merges_characters(spec):
+        characters = spec.fields["characters"]
+        adds_space = characters is not None and characters[0] == "always"
+        return TokenizerSpec(
+            spec.vocabulary,
+            WHOLE,
+            normalizer=gguf_text.normalizer(adds_space),
+            decoder=gguf_text.decoder(adds_space),
+        )
     preset = spec.fields["preset"]
-    return TokenizerSpec(spec.vocabulary, find(preset) if preset else None)
+    decoder = DecoderChain((ByteLevel(),)) if spec.native.is_text else None
+    return TokenizerSpec(spec.vocabulary, find(preset) if preset else None, decoder=decoder)
 
 
 def parse(data: bytes) -> TokenizerSpec:

@@ -32,7 +32,6 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.once import once
 from bpe.token_facts import TokenFacts
-from bpe.token_table import Packed
 from pretok.patterns.lookup import WHOLE
 
 if TYPE_CHECKING:
@@ -74,21 +73,6 @@ class ModelSpec(FileSpec):
 
     def __init__(self, native: _core.Spec) -> None:
         super().__init__(native, lambda spec: TokenizerSpec(spec.vocabulary))
-
-    @once
-    def vocabulary(self) -> CharacterVocabulary:
-        """The pieces and their scores."""
-        packed = Packed(*self.native.tokens())
-        tokens = dict(sorted(packed.unpacked().items()))
-        unknown, _, has_fallback, *_ = self.fields["text"]
-        byte_ids = None
-        if has_fallback:
-            ids = {token: id for id, token in tokens.items()}
-            byte_ids = [ids[name.encode()] for name in BYTE_NAMES]
-            tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
-        scores = zip(packed.ids.tolist(), self.native.scores().tolist(), strict=True)
-        is_number = {id: score for id, score in scores if score == score}
-        return CharacterVocabulary.of_checked(tokens, is_number, unknown, byte_ids)
 
     @once
     def normalizer(self) -> SentencePieceNormalizer:

@@ -14,6 +14,7 @@ import pytest
 import bpe
 import pretok
 from bpe import MissingPresetError, Tokenizer
+from bpe.formats.file_spec import FileSpec
 from bpe.formats.gguf import NOT_BYTE_LEVEL
 from c_library import CLibrary, CTokenizer
 from gguf_files import gguf, metadata, sentencepiece_metadata
@@ -21,6 +22,7 @@ from llama_texts import NAMES, REMOVED, random_text
 from llama_vocab import PRE_TYPES, LlamaVocabulary, library, sources, vocabularies
 from pretok.formats import gguf_metadata
 from pretok.machine.backend import BackendName
+from same_tokenizers import assert_same
 from support import max_examples, seeded
 from vocabulary_files import write
 
@@ -188,6 +190,17 @@ def test_documented_differences_of_decoding(native: BackendName) -> None:
     ids = bpe.load(path).encode("a . 'm b")
     assert LlamaVocabulary(path).detokenize(ids) == b"a.'m b"
     assert bpe.load(path).decode(ids) == "a . 'm b"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_backends_load_the_same(
+    name: str, native: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tok = loaded(path_of(name))
+    states_split = name not in ("aquila", "gpt-neox")
+    assert isinstance(tok._spec, FileSpec) == states_split
+    monkeypatch.setattr("bpe.formats.gguf.read_native", lambda _: None)
+    assert_same(tok, loaded(path_of(name), "python"))
 
 
 def test_the_list_of_vocabularies_is_whole() -> None:

@@ -9,10 +9,12 @@ import pytest
 
 import bpe
 from bpe import SpecialTokenError, UnsupportedError, VocabularyError
-from gguf_files import SCORES, TYPES, gguf, sentencepiece_metadata
+from bpe.formats.file_spec import FileSpec
+from gguf_files import GEMMA, SCORES, TYPES, gguf, metadata, sentencepiece_metadata
 from gguf_files import SENTENCEPIECE_TEXTS as TEXTS
 from native_models import said_to_cpp
 from pretok.machine.backend import BackendName
+from same_tokenizers import assert_same
 from vocabulary_files import write
 
 
@@ -37,6 +39,27 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
     bare = small(tmp_path, backend=backend, add_space_prefix=False)
     assert bare.encode("a ab") == [a, mark_a, b]
     assert bare.decode([mark_a]) == " a"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        sentencepiece_metadata(),
+        sentencepiece_metadata(add_space_prefix=False, add_eos_token=True),
+        metadata(**GEMMA),
+        metadata(**{**GEMMA, "model": "gpt2", "pre": "sarvam-moe"}),
+        metadata(tokens=["<unused>", *metadata()["tokenizer.ggml.tokens"][1:]]),
+    ],
+    ids=["pieces", "no prefix", "gemma4", "sarvam-moe", "missing byte"],
+)
+def test_both_backends_load_the_same(
+    values: dict[str, Any], tmp_path: Path, native: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "small.gguf", gguf(values))
+    tok = bpe.load(path)
+    assert isinstance(tok._spec, FileSpec)  # C++ has read the file
+    monkeypatch.setattr("bpe.formats.gguf.read_native", lambda _: None)
+    assert_same(tok, bpe.load(path, backend="python"))
 
 
 def test_merges_never_make_special_tokens(tmp_path: Path, backend: BackendName) -> None:

@@ -15,7 +15,7 @@ from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import ID_LIMIT
 from c_library import CError, CLibrary, CTokenizer
-from gguf_files import loaded, metadata
+from gguf_files import GEMMA, GEMMA_MERGES, GEMMA_TOKENS, loaded, metadata
 from missing_bytes import TRAINED_ON, trained_without_bytes
 from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface, write
@@ -178,18 +178,8 @@ def test_gguf_without_some_bytes(tmp_path: Path, c_library: CLibrary) -> None:
     assert in_c.decode(ours.encode("the ab")) == b"the ab"
 
 
-CHARACTERS = ["<bos>", "<eos>", *(f"<0x{byte:02X}>" for byte in range(256)), "\n", "\n\n", "a", "b",
-              "\u2581", "\u2581a", "ab", "\u2581ab"]  # fmt: skip
-MERGES = ["\n \n", "\u2581 a", "a b", "\u2581 ab", "\u2581a b"]
-
-
 def _gemma4(tmp_path: Path, **changes: Any) -> bpe.Tokenizer:
-    values = {
-        "model": "gemma4", "pre": ..., "tokens": CHARACTERS, "merges": MERGES, "scores": ...,
-        "token_type": [3, 3, *[6] * 256, *[1] * 8], "bos_token_id": 0, "eos_token_id": 1,
-        "add_bos_token": True, **changes,
-    }  # fmt: skip
-    return loaded(tmp_path, **values)
+    return loaded(tmp_path, **{**GEMMA, **changes})
 
 
 @pytest.mark.parametrize(
@@ -199,7 +189,7 @@ def test_gguf_with_merges_of_characters(
     tmp_path: Path, changes: dict[str, Any], c_library: CLibrary
 ) -> None:
     ours = _gemma4(tmp_path, **changes)
-    ids = {text: id for id, text in enumerate(CHARACTERS)}
+    ids = {text: id for id, text in enumerate(GEMMA_TOKENS)}
     expected = [ids[text] for text in ("ab", "\u2581a", "\n\n", "\n", "a", "<0xC3>", "<0xA9>")]
     text = "ab a\n\n\na\u00e9"
     assert ours.encode(text) == expected
@@ -219,8 +209,8 @@ def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(
     tmp_path: Path, c_library: CLibrary
 ) -> None:
     for tokens, merges, message in (
-        ([*CHARACTERS, "a\n"], [*MERGES, "a \n"], "has a line break and other characters"),
-        ([*CHARACTERS, "\n\n\n"], MERGES, "but the merges make other tokens of it"),
+        ([*GEMMA_TOKENS, "a\n"], [*GEMMA_MERGES, "a \n"], "has a line break and other characters"),
+        ([*GEMMA_TOKENS, "\n\n\n"], GEMMA_MERGES, "but the merges make other tokens of it"),
     ):
         with pytest.raises(bpe.UnsupportedError, match=message):
             _gemma4(tmp_path, tokens=tokens, merges=merges,

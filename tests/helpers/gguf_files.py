@@ -96,6 +96,16 @@ def sentencepiece_metadata(
     return metadata(**{**tokens, **changes})
 
 
+GEMMA_TOKENS = ["<bos>", "<eos>", *BYTE_NAMES, "\n", "\n\n", *"ab▁", "▁a", "ab", "▁ab"]
+GEMMA_MERGES = ["\n \n", "▁ a", "a b", "▁ ab", "▁a b"]
+GEMMA: dict[str, Any] = {
+    "model": "gemma4", "pre": ..., "tokens": GEMMA_TOKENS, "merges": GEMMA_MERGES, "scores": ...,
+    "token_type": [3, 3, *[6] * 256, *[1] * 8], "bos_token_id": 0, "eos_token_id": 1,
+    "add_bos_token": True,
+}  # fmt: skip
+"""The `changes` of `metadata` for a small model whose listed merges join characters."""
+
+
 def loaded(
     tmp_path: Path, *arguments: Any, backend: BackendName = "python", **changes: Any
 ) -> bpe.Tokenizer:
