@@ -24,14 +24,13 @@ from bpe.formats.native_readers import read_native
 from bpe.formats.sentencepiece_pieces import (
     ModelPiece,
     Options,
-    PieceType,
     read_model,
 )
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.once import once
-from bpe.token_facts import TokenFacts
+from bpe.token_facts import TokenFacts, TokenType
 from pretok.patterns.lookup import WHOLE
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def parse(data: bytes) -> TokenizerSpec:
         )
     _check_options(messages[2])
     normalizer = Options(messages[1], "normalizer_spec")
-    invisible = frozenset(_ids_of(others, PieceType.CONTROL))
+    invisible = frozenset(_ids_of(others, TokenType.CONTROL))
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
@@ -133,7 +132,7 @@ def parse(data: bytes) -> TokenizerSpec:
             removes,
             normalizer.flag(5, True),
             trainer.flag(24, False),
-            tuple(others[id].text for id in _ids_of(others, PieceType.USER_DEFINED)),
+            tuple(others[id].text for id in _ids_of(others, TokenType.USER_DEFINED)),
         ),
         decoder=SentencePieceDecoding(
             dummy_prefix or removes,
@@ -161,7 +160,7 @@ def _facts(
     roles = {
         names[piece.text]: id
         for id, piece in others.items()
-        if piece.type == PieceType.CONTROL and piece.text in names
+        if piece.type == TokenType.CONTROL and piece.text in names
     }
     return TokenFacts(
         np.array([piece.type for piece in pieces], np.uint8),
@@ -170,7 +169,7 @@ def _facts(
     )
 
 
-def _ids_of(pieces: dict[int, ModelPiece], chosen: PieceType) -> list[int]:
+def _ids_of(pieces: dict[int, ModelPiece], chosen: TokenType) -> list[int]:
     """Return the ids of the pieces of one type."""
     return [id for id, (_, _, type) in pieces.items() if type == chosen]
 
@@ -190,18 +189,18 @@ def _vocabulary(
     byte_ids = _byte_ids(others) if byte_fallback else None
     tokens = _tokens(by_id, byte_ids)
     # Text never becomes an UNUSED piece: such a character is encoded like one without a piece.
-    scores = {id: piece.score for id, piece in by_id.items() if piece.type == PieceType.NORMAL}
+    scores = {id: piece.score for id, piece in by_id.items() if piece.type == TokenType.NORMAL}
     return CharacterVocabulary(tokens, scores, _unknown(others), byte_ids)
 
 
 def _unknown(others: dict[int, ModelPiece]) -> int:
     """Return the id of the only piece of type UNKNOWN."""
-    return next(id for id, piece in others.items() if piece.type == PieceType.UNKNOWN)
+    return next(id for id, piece in others.items() if piece.type == TokenType.UNKNOWN)
 
 
 def _byte_ids(others: dict[int, ModelPiece]) -> list[int]:
     """Return the ids of the fallback tokens of all bytes."""
-    by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
+    by_text = {piece.text: id for id, piece in others.items() if piece.type == TokenType.BYTE}
     missing = [name for name in BYTE_NAMES if name not in by_text]
     if missing:
         raise VocabularyError(
@@ -230,8 +229,8 @@ def _check_pieces(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
 
 
 def _check_types(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
-    # Attributes of PieceType take time, and some models have a thousand control symbols.
-    byte, control = int(PieceType.BYTE), int(PieceType.CONTROL)
+    # Attributes of TokenType take time, and some models have a thousand control symbols.
+    byte, control = int(TokenType.BYTE), int(TokenType.CONTROL)
     for id, (text, _, type) in pieces.items():
         if type == byte and not (byte_fallback and text in BYTE_NAMES):
             raise VocabularyError(
@@ -243,7 +242,7 @@ def _check_types(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
                 f"piece {id}, {shortened(text)}, is a control symbol of one character, which "
                 "sentencepiece cannot encode in a text; expected several characters"
             )
-    unknown = [type for _, _, type in pieces.values()].count(PieceType.UNKNOWN)
+    unknown = [type for _, _, type in pieces.values()].count(TokenType.UNKNOWN)
     if unknown != 1:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
 
@@ -253,10 +252,10 @@ def _check_unused(pieces: dict[int, ModelPiece]) -> None:
 
     sentencepiece undoes the last merge of such a piece after all merges.
     """
-    unused = {id: piece.text for id, piece in pieces.items() if piece.type == PieceType.UNUSED}
+    unused = {id: piece.text for id, piece in pieces.items() if piece.type == TokenType.UNUSED}
     if not unused:
         return
-    made = {piece.text for piece in pieces.values() if piece.type == PieceType.NORMAL}
+    made = {piece.text for piece in pieces.values() if piece.type == TokenType.NORMAL}
     made.update(unused.values())
 
     def is_symbol(text: str) -> bool:
@@ -277,9 +276,9 @@ def _added(others: dict[int, ModelPiece]) -> tuple[AddedToken, ...]:
     added tokens with `normalized`.
     """
     is_special: dict[int, bool] = {
-        PieceType.CONTROL: True,
-        PieceType.UNKNOWN: True,
-        PieceType.USER_DEFINED: False,
+        TokenType.CONTROL: True,
+        TokenType.UNKNOWN: True,
+        TokenType.USER_DEFINED: False,
     }
     return tuple(
         AddedToken(text, id, is_special[type], normalized=not is_special[type])

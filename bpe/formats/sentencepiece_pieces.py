@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from enum import IntEnum
 from typing import NamedTuple
 
 from bpe.errors import VocabularyError, shortened
 from bpe.formats.protobuf import fields
+from bpe.token_facts import TokenType
 from bpe.vocabulary import ID_LIMIT
 
 MAX_PIECE = 1 << 12
@@ -15,17 +15,6 @@ MAX_PIECE = 1 << 12
 
 Merging concatenates the texts of symbols, so a long piece would cost time at each merge.
 """
-
-
-class PieceType(IntEnum):
-    """The values of SentencePiece.type."""
-
-    NORMAL = 1
-    UNKNOWN = 2
-    CONTROL = 3
-    USER_DEFINED = 4
-    UNUSED = 5
-    BYTE = 6
 
 
 class ModelPiece(NamedTuple):
@@ -36,7 +25,7 @@ class ModelPiece(NamedTuple):
     type: int
 
 
-_TYPES = frozenset(map(int, PieceType))
+_TYPES = frozenset(map(int, TokenType)) - {TokenType.UNDEFINED}
 _DAMAGED = "the file is damaged"
 
 
@@ -66,7 +55,7 @@ def read_model(data: bytes) -> Model:
     normal: dict[int, ModelPiece] = {}
     others: dict[int, ModelPiece] = {}
     for id, piece in enumerate(pieces):
-        (normal if piece.type == PieceType.NORMAL else others)[id] = piece
+        (normal if piece.type == TokenType.NORMAL else others)[id] = piece
     return Model(normal, others, (messages[2], messages[3], messages[5]))
 
 
@@ -96,7 +85,7 @@ class Options:
 
 
 def _piece(message: bytes, id: int) -> ModelPiece:
-    text, score, type = "", 0.0, int(PieceType.NORMAL)
+    text, score, type = "", 0.0, int(TokenType.NORMAL)
     # Nearly all pieces are a text and a score. Reading the fields one by one takes much longer.
     size = message[1] if message[:1] == b"\n" and len(message) > 1 else 0
     if 0 < size < 0x80 and len(message) == size + 7 and message[size + 2] == 0x15:

@@ -13,7 +13,6 @@ import pytest
 import bpe
 from bpe import AddedToken, TokenFacts, Tokenizer, TokenType, UnknownTokenError
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.types import Template
 from c_library import CError, CLibrary, CTokenizer
 from gguf_files import gguf, metadata, sentencepiece_metadata
@@ -24,8 +23,8 @@ from text_models import CASES, file_of
 from text_pretok_files import NAMES, model_of
 from vocabulary_files import huggingface, made, tiktoken_lines, write
 
-PIECES = [UNKNOWN, ("<s>", 0.0, PieceType.CONTROL), ("</s>", 0.0, PieceType.CONTROL),
-          ("<user>", 0.0, PieceType.USER_DEFINED), *BYTES,
+PIECES = [UNKNOWN, ("<s>", 0.0, TokenType.CONTROL), ("</s>", 0.0, TokenType.CONTROL),
+          ("<user>", 0.0, TokenType.USER_DEFINED), *BYTES,
           *normal("▁ab", "▁a", "▁", "a", "b", "ab")]  # fmt: skip
 
 

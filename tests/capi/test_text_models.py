@@ -14,7 +14,7 @@ import pytest
 import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from c_library import STATUSES, CError, CLibrary, CTokenizer
 from gguf_files import gguf, sentencepiece_metadata
 from paths import shared
@@ -204,7 +204,7 @@ def test_trained_models_of_sentencepiece(c_library: CLibrary, tmp_path: Path, op
         assert tok.encode(text, "allow") == ours.encode(text, "allow")
 
 
-UNUSED = [(text, 0.0, PieceType.UNUSED) for text in ("b", "<x▁b>", "é", "▁▁q")]
+UNUSED = [(text, 0.0, TokenType.UNUSED) for text in ("b", "<x▁b>", "é", "▁▁q")]
 
 
 @pytest.mark.parametrize("fallback", [False, True])
@@ -225,13 +225,13 @@ def test_pieces_of_type_unused(c_library: CLibrary, tmp_path: Path, fallback: bo
         some = source.choices(range(len(rows)), k=6)
         assert ours.decode(some) == tok.decode_bytes(some)
         assert "".join(ours.decode_stream([some], False)) == live.decode(some) == tok.decode(some)
-    pair = model([*rows, ("aa", 0.0, PieceType.UNUSED)], BYTE_FALLBACK if fallback else BPE)
+    pair = model([*rows, ("aa", 0.0, TokenType.UNUSED)], BYTE_FALLBACK if fallback else BPE)
     with pytest.raises(CError, match=r"unsupported: .* has type UNUSED"):
         CTokenizer(c_library, pair)
 
 
 A = normal("▁", "a", "▁a")
-TIES = [(text, 0.0, PieceType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a")]
+TIES = [(text, 0.0, TokenType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a")]
 
 
 @pytest.mark.parametrize("pieces", [TIES, normal("▁", "a", "ab")], ids=["ties", "no character"])
@@ -261,7 +261,7 @@ def test_models_without_a_list_of_merges(
         (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, more=[(5, message([(2, b"x")]))]),
          "a denormalizer"),
         (model([UNKNOWN, *A, *normal("<0x41>")]), "which looks like a fallback token"),
-        (model([("⁇", 0.0, PieceType.UNKNOWN), *BYTES, *A], BYTE_FALLBACK), "of one character"),
+        (model([("⁇", 0.0, TokenType.UNKNOWN), *BYTES, *A], BYTE_FALLBACK), "of one character"),
         (model([UNKNOWN, *BYTES, *A, *A], BYTE_FALLBACK), "malformed: two pieces .* are equal"),
         (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK)[:-1], "malformed: the model has a field"),
     ],

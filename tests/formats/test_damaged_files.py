@@ -11,7 +11,7 @@ import pytest
 
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from bpe.types import Template
 from charsmaps import charsmap
 from gguf_files import SENTENCEPIECE_TEXTS, gguf, metadata, sentencepiece_metadata
@@ -63,9 +63,9 @@ def _summed(data: bytes) -> bytes:
 
 
 def _model() -> bytes:
-    symbols = [("<s>", 0.0, PieceType.CONTROL), ("<sep>", 0.0, PieceType.USER_DEFINED)]
+    symbols = [("<s>", 0.0, TokenType.CONTROL), ("<sep>", 0.0, TokenType.USER_DEFINED)]
     rows = [UNKNOWN, *BYTES, *symbols, *normal("▁a", "ab", "▁", "a", "b", "é")]
-    runs = [("▁" * size, -99.0, PieceType.NORMAL) for size in (2, 3, 4)]
+    runs = [("▁" * size, -99.0, TokenType.NORMAL) for size in (2, 3, 4)]
     return model([*rows, *runs], BYTE_FALLBACK, [(3, 1), (4, 0)])
 
 

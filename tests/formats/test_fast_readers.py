@@ -16,9 +16,9 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats import huggingface as huggingface_format
 from bpe.formats import json_value, native_readers, sentencepiece
-from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.formats.tokenizer_config import join
 from bpe.text_ids import TextIds
+from bpe.token_facts import TokenType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, merges_of, model, normal
 from support import max_examples, seeded
@@ -44,7 +44,7 @@ def models(random: Random) -> Iterator[bytes]:
     for _ in range(max_examples(100)):
         rows = [UNKNOWN, *BYTES] if random.random() < 0.8 else [UNKNOWN]
         for text in random.sample(texts, random.randrange(len(texts))):
-            kind = PieceType.NORMAL if random.random() < 0.8 else random.choice([*PieceType])
+            kind = TokenType.NORMAL if random.random() < 0.8 else random.choice([*TokenType])
             rows.append((text, random.choice(SCORES), kind))
         yield model([*rows, *normal("x", "xa")], BYTE_FALLBACK if len(rows) > 256 else ())
 

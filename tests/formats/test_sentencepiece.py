@@ -21,7 +21,7 @@ from bpe import (
     VocabularyError,
 )
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
@@ -111,9 +111,9 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
         scores = [random.choice([1.0, 0.0, -2.5]) if has_ties else 6.0 - i for i in range(12)]
         rows: list[Row] = [UNKNOWN, *(BYTES if index % 2 else ())]
         rows += [
-            (text, score, PieceType.NORMAL) for text, score in zip(drawn, scores, strict=False)
+            (text, score, TokenType.NORMAL) for text, score in zip(drawn, scores, strict=False)
         ]
-        rows += [("aab", 1.0, PieceType.USER_DEFINED)] if "aab" not in drawn else []
+        rows += [("aab", 1.0, TokenType.USER_DEFINED)] if "aab" not in drawn else []
         data = model(
             rows,
             BYTE_FALLBACK if index % 2 else BPE,
@@ -131,7 +131,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
 def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
     """Pieces of several "▁": the lengths of Llama 2 and Mistral, and some that C++ cannot merge."""
     rows = [UNKNOWN, *BYTES, *normal("▁a", "ab", "▁ab", "ba", "▁", "a", "b")]
-    rows += [("▁" * length, -1e9, PieceType.NORMAL) for length in lengths]
+    rows += [("▁" * length, -1e9, TokenType.NORMAL) for length in lengths]
     data = model(rows, BYTE_FALLBACK)
     tokenizers = both_of(tmp_path, data)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -143,7 +143,7 @@ def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
 
 def test_unused_pieces(tmp_path: Path) -> None:
     """No text becomes an UNUSED piece, but its id decodes to its text."""
-    unused = [("b", 0.0, PieceType.UNUSED), ("<xab>", 0.0, PieceType.UNUSED)]
+    unused = [("b", 0.0, TokenType.UNUSED), ("<xab>", 0.0, TokenType.UNUSED)]
     rows = [UNKNOWN, *normal("▁", "a", "ab", "xa", "<x"), *unused]
     for data in (model(rows), model([*rows, *BYTES], BYTE_FALLBACK)):
         tokenizers = both_of(tmp_path, data)
@@ -158,7 +158,7 @@ def test_unused_pieces(tmp_path: Path) -> None:
 def test_signs_of_zero(tmp_path: Path) -> None:
     """As a score, -0.0 is less than 0.0."""
     for scores in ((0.0, -0.0), (-0.0, 0.0), (0.0, 0.0), (-0.0, -0.0)):
-        words = zip(("ab", "bc"), scores, (PieceType.NORMAL,) * 2, strict=True)
+        words = zip(("ab", "bc"), scores, (TokenType.NORMAL,) * 2, strict=True)
         data = model([UNKNOWN, *normal("▁", "a", "b", "c"), *words])
         live = sentencepiece.SentencePieceProcessor(model_proto=data)
         tokenizers = both_of(tmp_path, data)
@@ -168,8 +168,8 @@ def test_signs_of_zero(tmp_path: Path) -> None:
 
 def test_symbols_that_begin_with_a_mark(tmp_path: Path) -> None:
     """Such a control symbol or unknown token does not keep the next token from losing a space."""
-    rows: list[Row] = [("▁?", 0.0, PieceType.UNKNOWN), *normal("▁", "a", "▁a", "▁▁")]
-    rows += [("▁<s>", 0.0, PieceType.CONTROL), ("▁x", 0.0, PieceType.USER_DEFINED)]
+    rows: list[Row] = [("▁?", 0.0, TokenType.UNKNOWN), *normal("▁", "a", "▁a", "▁▁")]
+    rows += [("▁<s>", 0.0, TokenType.CONTROL), ("▁x", 0.0, TokenType.USER_DEFINED)]
     for adds, removes in product(range(2), repeat=2):
         data = model(rows, normalizer=[(3, adds), (4, removes)])
         live = sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -211,7 +211,7 @@ def test_published_models(name: str) -> None:
 
 
 def test_special_tokens(tmp_path: Path) -> None:
-    rows = [UNKNOWN, ("<s>", 0.0, PieceType.CONTROL), *normal("▁", "a", "▁a", "<", "s", ">")]
+    rows = [UNKNOWN, ("<s>", 0.0, TokenType.CONTROL), *normal("▁", "a", "▁a", "<", "s", ">")]
     tokenizer = loaded(tmp_path, model(rows, normalizer=[(4, 0)]))
     assert tokenizer.special_tokens == {"<unk>": 0, "<s>": 1}
     with pytest.raises(SpecialTokenError, match="<s>"):
@@ -241,7 +241,7 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
 
 
 def test_native_takes_any_scores(tmp_path: Path, native: BackendName) -> None:
-    ties: list[Row] = [("▁a", 0, PieceType.NORMAL), ("▁b", 0, PieceType.NORMAL)]
+    ties: list[Row] = [("▁a", 0, TokenType.NORMAL), ("▁b", 0, TokenType.NORMAL)]
     path = write(tmp_path / "a.model", model([UNKNOWN, *ties]))
     assert bpe.load(path, backend=native).backend == native
     tokens = {0: b"?", 1: b"ab", 2: b"bc", 3: b"cd"}
@@ -316,16 +316,16 @@ PIECES: tuple[Row, ...] = (UNKNOWN, *A)
         (model(PIECES, [(3, 3)]), UnsupportedError, "is of type word"),
         (model(PIECES, [(3, 4)]), UnsupportedError, "is of type character"),
         (model(A), VocabularyError, "has 0 pieces of type UNKNOWN"),
-        (model([*PIECES, ("<u>", 0, PieceType.UNKNOWN)]), VocabularyError, "2 pieces of type"),
+        (model([*PIECES, ("<u>", 0, TokenType.UNKNOWN)]), VocabularyError, "2 pieces of type"),
         (model([*PIECES, *A]), VocabularyError, "pieces 1 and 3 are both '▁'"),
         (model([*PIECES, BYTES[0]]), VocabularyError, "has type BYTE"),
         (model([*PIECES, *BYTES[1:]], BYTE_FALLBACK), VocabularyError, "no piece '<0x00>'"),
-        (model([*PIECES, ("x", 0, PieceType.CONTROL)]), UnsupportedError, "control symbol"),
-        (model([*PIECES, ("xy", 0, PieceType.UNUSED)]), UnsupportedError, "has type UNUSED"),
-        (model([*PIECES, ("x", float("nan"), PieceType.NORMAL)]), VocabularyError, "NaN"),
-        (model([*PIECES, ("", 0, PieceType.NORMAL)]), VocabularyError, "piece 3 is empty"),
-        (model([*PIECES, ("x" * 5000, 0, PieceType.NORMAL)]), VocabularyError, "5000 characters"),
-        (model([*PIECES, ("x" * 300, 0, PieceType.USER_DEFINED)]), UnsupportedError, "300 charac"),
+        (model([*PIECES, ("x", 0, TokenType.CONTROL)]), UnsupportedError, "control symbol"),
+        (model([*PIECES, ("xy", 0, TokenType.UNUSED)]), UnsupportedError, "has type UNUSED"),
+        (model([*PIECES, ("x", float("nan"), TokenType.NORMAL)]), VocabularyError, "NaN"),
+        (model([*PIECES, ("", 0, TokenType.NORMAL)]), VocabularyError, "piece 3 is empty"),
+        (model([*PIECES, ("x" * 5000, 0, TokenType.NORMAL)]), VocabularyError, "5000 characters"),
+        (model([*PIECES, ("x" * 300, 0, TokenType.USER_DEFINED)]), UnsupportedError, "300 charac"),
         (model(PIECES, more=[(1, message([(1, b"\xff")]))]), VocabularyError, "is not UTF-8"),
         (model(PIECES, more=[(1, message([(1, b"x"), (3, 7)]))]), VocabularyError, "has type 7"),
         (model(PIECES, more=[(1, 5)]), VocabularyError, "is the number 5"),
@@ -350,7 +350,7 @@ def test_wrong_models_are_refused(
 def test_pieces_of_any_size(tmp_path: Path, char: str, size: int) -> None:
     rows = [UNKNOWN, *normal("▁", "x", "é", "日", "▁é日x", "é日x")]
     if size > 1:
-        rows.append((char * size, -9.0, PieceType.NORMAL))
+        rows.append((char * size, -9.0, TokenType.NORMAL))
     data = model(rows)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
     for tokenizer in both_of(tmp_path, data):
@@ -369,7 +369,7 @@ def test_arguments_of_load(tmp_path: Path) -> None:
 
 def test_damaged_files(tmp_path: Path) -> None:
     """Every truncation and bit flip is an error, or loads as sentencepiece loads it."""
-    data = model([UNKNOWN, *normal("a", "▁a"), ("<x>", 0.0, PieceType.USER_DEFINED)])
+    data = model([UNKNOWN, *normal("a", "▁a"), ("<x>", 0.0, TokenType.USER_DEFINED)])
     flips = [
         data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
         for at in range(len(data))

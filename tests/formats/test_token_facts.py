@@ -15,8 +15,7 @@ from bpe.formats import gguf as gguf_reader
 from bpe.formats import pretok_file, sentencepiece
 from bpe.formats.pretok_facts import MAX_SCORES, dump_facts, read_facts
 from bpe.formats.pretok_numbers import Reader, encode_number
-from bpe.formats.sentencepiece_pieces import PieceType
-from bpe.token_facts import ROLES, TokenFacts, end_ids, known_names, roles_of_names
+from bpe.token_facts import ROLES, TokenFacts, TokenType, end_ids, known_names, roles_of_names
 from gguf_files import SCORES, TYPES, Typed, gguf, metadata, sentencepiece_metadata
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
@@ -24,9 +23,9 @@ from support import seeded
 from text_pretok_files import summed
 from vocabulary_files import added, huggingface, made, write
 
-PIECES = [UNKNOWN, *BYTES, ("<s>", 0.0, PieceType.CONTROL), ("</s>", 0.0, PieceType.USER_DEFINED),
-          ("<pad>", 0.0, PieceType.CONTROL), *normal("ab", "a", "b"),
-          ("z", -1000.0, PieceType.UNUSED)]  # fmt: skip
+PIECES = [UNKNOWN, *BYTES, ("<s>", 0.0, TokenType.CONTROL), ("</s>", 0.0, TokenType.USER_DEFINED),
+          ("<pad>", 0.0, TokenType.CONTROL), *normal("ab", "a", "b"),
+          ("z", -1000.0, TokenType.UNUSED)]  # fmt: skip
 
 
 def facts(tokenizer: Tokenizer) -> TokenFacts:

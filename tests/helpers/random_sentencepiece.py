@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from sentencepiece_models import BPE, BYTES, UNKNOWN, Field, model, trained
 
 SENTENCES = [
@@ -132,16 +132,16 @@ def random_written(random: Random) -> RandomModel:
         parts = {*drawn, *letters}
         return any(text[:at] in parts and text[at:] in parts for at in range(1, len(text)))
 
-    def kind(text: str) -> PieceType:
+    def kind(text: str) -> TokenType:
         if random.random() < 0.03 and len(text) > 1:
-            return PieceType.CONTROL
+            return TokenType.CONTROL
         if random.random() < 0.1 and not can_be_made(text):
-            return PieceType.UNUSED
-        return PieceType.USER_DEFINED if random.random() < symbols else PieceType.NORMAL
+            return TokenType.UNUSED
+        return TokenType.USER_DEFINED if random.random() < symbols else TokenType.NORMAL
 
     symbols = random.choice([0.0, 0.05, 0.3])
     has_bytes = random.random() < 0.5
-    rows = [UNKNOWN, ("<s>", 0.0, PieceType.CONTROL), *(BYTES if has_bytes else ())]
+    rows = [UNKNOWN, ("<s>", 0.0, TokenType.CONTROL), *(BYTES if has_bytes else ())]
     rows += [(text, score(at), kind(text)) for at, text in enumerate(texts)]
     if random.random() < 0.3:
         random.shuffle(rows)
@@ -150,7 +150,7 @@ def random_written(random: Random) -> RandomModel:
     if random.random() < 0.5:
         trainer.append((44, random.choice([b"", b" ? ", b"x", "▁".encode()])))
     described = {
-        "rows": [row for row in rows if row[2] != PieceType.BYTE],
+        "rows": [row for row in rows if row[2] != TokenType.BYTE],
         "trainer": trainer,
         "normalizer": normalizer,
     }

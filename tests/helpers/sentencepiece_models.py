@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from bpe import Tokenizer
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats.protobuf import fields
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 
 Field = tuple[int, int | float | bytes]
-Row = tuple[str, float, PieceType]
+Row = tuple[str, float, TokenType]
 
-UNKNOWN: Row = ("<unk>", 0.0, PieceType.UNKNOWN)
-BYTES: tuple[Row, ...] = tuple((f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
+UNKNOWN: Row = ("<unk>", 0.0, TokenType.UNKNOWN)
+BYTES: tuple[Row, ...] = tuple((f"<0x{byte:02X}>", 0.0, TokenType.BYTE) for byte in range(256))
 # Options of a trainer_spec: model_type=BPE, and byte_fallback=true.
 BPE: tuple[Field, ...] = ((3, 2),)
 BYTE_FALLBACK: tuple[Field, ...] = (*BPE, (35, 1))
@@ -52,7 +52,7 @@ def message(listed: Iterable[Field]) -> bytes:
 
 def piece(text: str, score: float, kind: int) -> bytes:
     """Return a piece. As in published files, the type NORMAL is omitted."""
-    kinds: list[Field] = [] if kind == PieceType.NORMAL else [(3, int(kind))]
+    kinds: list[Field] = [] if kind == TokenType.NORMAL else [(3, int(kind))]
     return message([(1, text.encode()), (2, float(score)), *kinds])
 
 
@@ -75,7 +75,7 @@ def model(
 
 def normal(*texts: str) -> list[Row]:
     """Return normal pieces, the first with the highest score."""
-    return [(text, -float(index), PieceType.NORMAL) for index, text in enumerate(texts)]
+    return [(text, -float(index), TokenType.NORMAL) for index, text in enumerate(texts)]
 
 
 def trained(sentences: Iterable[str], **options: Any) -> bytes:

@@ -13,7 +13,7 @@ from zlib import crc32
 import bpe
 from bpe import Tokenizer
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from charsmaps import charsmap
 from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Field, model, normal
 from text_models import CASES, FALLBACK, LLAMA_DECODER, MARKS, file_of, metaspace
@@ -88,13 +88,13 @@ def sentencepiece_model(
     words = [word for word in words if not set(word) & {*symbols}]
     rows = [
         UNKNOWN,
-        ("<s>", 0.0, PieceType.CONTROL),
-        ("</s>", 0.0, PieceType.CONTROL),
+        ("<s>", 0.0, TokenType.CONTROL),
+        ("</s>", 0.0, TokenType.CONTROL),
         *(BYTES if (35, 1) in trainer else ()),
         *normal(*dict.fromkeys([*words, *letters])),
-        *(("▁" * size, -1e9, PieceType.NORMAL) for size in (2, 3, 4, 6) if "▁" in letters),
-        *((text, 0.0, PieceType.USER_DEFINED) for text in symbols),
-        *((text, 0.0, PieceType.CONTROL) for text in controls),
+        *(("▁" * size, -1e9, TokenType.NORMAL) for size in (2, 3, 4, 6) if "▁" in letters),
+        *((text, 0.0, TokenType.USER_DEFINED) for text in symbols),
+        *((text, 0.0, TokenType.CONTROL) for text in controls),
     ]
     return model(rows, trainer, tuple(options))
 

@@ -13,7 +13,7 @@ import pytest
 
 import bpe
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Row, merges_of, model
 from support import growth, max_examples, processor_time, seeded
@@ -36,10 +36,10 @@ def random_model(
     longest = min(25, count + 2)
     texts = {"".join(random.choices(letters, k=random.randrange(2, longest))) for _ in range(count)}
     rows: list[Row] = [UNKNOWN, *(BYTES if has_fallback else ())]
-    rows += [(letter, -1e6, PieceType.NORMAL) for letter in ["▁", *letters][random.randrange(2) :]]
+    rows += [(letter, -1e6, TokenType.NORMAL) for letter in ["▁", *letters][random.randrange(2) :]]
     for text in sorted(texts):
         score = -float(random.randrange(scores)) if scores else random.uniform(-9, 0)
-        rows.append((text, score, PieceType.NORMAL))
+        rows.append((text, score, TokenType.NORMAL))
     return model(rows, BYTE_FALLBACK if has_fallback else BPE)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 from bpe import Tokenizer
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from gguf_files import gguf, metadata
 from javascript import Calls, JsError, call, invalid_texts, texts, tokenizer
 from paths import shared
@@ -19,7 +19,7 @@ from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from vocabulary_files import write
 
 END = "<|end|>"
-SPACES = (*BYTES, ("▁▁", -99.0, PieceType.NORMAL), ("▁▁▁▁", -99.0, PieceType.NORMAL))
+SPACES = (*BYTES, ("▁▁", -99.0, TokenType.NORMAL), ("▁▁▁▁", -99.0, TokenType.NORMAL))
 PREFIX = ((3, 1), (4, 0))
 CORPUS = ["the cat and the hat, the theory of the 12 months; naïve Übermut"] * 3
 

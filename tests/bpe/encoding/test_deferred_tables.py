@@ -21,7 +21,7 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats import huggingface as json_format
 from bpe.formats.json_value import Value
 from bpe.formats.pretok_file import dump
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, merges_of, model, normal
 from text_models import CASES, file_of
@@ -34,11 +34,11 @@ MAX_FIRST = 2048
 
 ROWS = [
     UNKNOWN,
-    ("<s>", 0.0, PieceType.CONTROL),
+    ("<s>", 0.0, TokenType.CONTROL),
     *BYTES,
-    ("<sep>", 0.0, PieceType.USER_DEFINED),
+    ("<sep>", 0.0, TokenType.USER_DEFINED),
     *normal("ab", "▁ab", "abab", "▁a", "éb", "▁", "a", "b", "é"),
-    ("▁▁", -1e9, PieceType.NORMAL),
+    ("▁▁", -1e9, TokenType.NORMAL),
 ]
 TEXTS = [
     "",
@@ -202,10 +202,10 @@ def test_a_character_without_a_piece(tmp_path: Path) -> None:
 
 
 def test_errors_come_at_loading(tmp_path: Path) -> None:
-    twice = model([*ROWS, ("ab", -50.0, PieceType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
+    twice = model([*ROWS, ("ab", -50.0, TokenType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
     with pytest.raises(VocabularyError, match="are both 'ab'"):
         bpe.load(write(tmp_path / "twice.model", twice))
-    ties = model([*ROWS, ("aéb", -1.0, PieceType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
+    ties = model([*ROWS, ("aéb", -1.0, TokenType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
     assert not is_made(bpe.load(write(tmp_path / "ties.model", ties)))
 
 

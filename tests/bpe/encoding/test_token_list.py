@@ -15,7 +15,7 @@ from bpe import AddedToken, SpecialTokenError
 from bpe.encoding.added_tokens import AddedTokens
 from bpe.encoding.policies import Policies
 from bpe.encoding.token_list import AddedTokenList
-from bpe.formats.sentencepiece_pieces import PieceType
+from bpe.token_facts import TokenType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from vocabulary_files import write
@@ -80,7 +80,7 @@ def path(tmp_path: Path) -> Path:
     rows = [
         UNKNOWN,
         *BYTES,
-        *((f"[control_{number}]", 0.0, PieceType.CONTROL) for number in range(100)),
+        *((f"[control_{number}]", 0.0, TokenType.CONTROL) for number in range(100)),
         *normal("▁w", "▁", "w"),
     ]
     return write(tmp_path / "tokenizer.model", model(rows, BYTE_FALLBACK, [(3, 1), (4, 0)]))
