@@ -24,15 +24,16 @@ ChunkKind: TypeAlias = Literal["token", "pre-token", "sentence", "line"]
 BorderFinder: TypeAlias = Callable[[Text], Iterable[int]]
 """A function that returns the borders of a text."""
 
-_STOPS = np.array(sorted(map(ord, ".!?\u2026\u061f\u06d4\u0964")), np.uint32)
-"""Ends of sentences before white space."""
-_WIDE_STOPS = np.array(sorted(map(ord, "\u3002\uff01\uff1f\uff0e\uff61")), np.uint32)
-"""Ends of sentences in Chinese and Japanese, which need no white space after them."""
-_CLOSERS = np.array(
-    sorted(map(ord, "\"')]}\u00bb\u2019\u201d\u203a\u300d\u300f\u3011\uff09\uff02\uff07")),
-    np.uint32,
-)
-_SPACES = np.array(sorted(WHITE_SPACE_CODE_POINTS), np.uint32)
+_STOP, _WIDE_STOP, _CLOSER, _SPACE = 1, 2, 4, 8
+_KINDS = np.zeros(1 << 16, np.uint8)
+"""What each code point means for the end of a sentence. A wide stop needs no space after it."""
+for _kind, _points in (
+    (_STOP, map(ord, ".!?\u2026\u061f\u06d4\u0964")),
+    (_WIDE_STOP, map(ord, "\u3002\uff01\uff1f\uff0e\uff61")),
+    (_CLOSER, map(ord, "\"')]}\u00bb\u2019\u201d\u203a\u300d\u300f\u3011\uff09\uff02\uff07")),
+    (_SPACE, WHITE_SPACE_CODE_POINTS),
+):
+    _KINDS[list(_points)] = _kind
 _MAX_CLOSERS = 8
 """The maximal number of closing marks between the end of a sentence and its border."""
 
@@ -108,17 +109,20 @@ def sentence_ends(data: bytes) -> Offsets:
     points = code_points_of(text)
     if not len(points):
         return np.zeros(0, np.int64)
-    following = np.append(points, np.uint32(0x20))  # the end counts as white space
+    # No code point above U+FFFE has a meaning here. The end of the text counts as white space.
+    kinds = np.append(_KINDS.take(points, mode="clip"), np.uint8(_SPACE))
     found = []
-    for stops, needs_space in ((_STOPS, True), (_WIDE_STOPS, False)):
-        ends = np.flatnonzero(np.isin(points, stops)) + 1
+    for stop in (_STOP, _WIDE_STOP):
+        ends = np.flatnonzero(kinds == stop) + 1
         for _ in range(_MAX_CLOSERS):
-            ends = ends + np.isin(following[ends], _CLOSERS)
+            is_closed = kinds[ends] == _CLOSER
+            if not is_closed.any():
+                break
+            ends = ends + is_closed
         # In a row of stops, the last one ends the sentence.
-        is_last = ~np.isin(following[ends], np.concatenate([_STOPS, _WIDE_STOPS]))
-        if needs_space:
-            is_last &= np.isin(following[ends], _SPACES)
-        found.append(ends[is_last])
+        following = kinds[ends]
+        is_last = (following != _STOP) & (following != _WIDE_STOP)
+        found.append(ends[following == _SPACE if stop == _STOP else is_last])
     offsets = np.concatenate(found)
     if not text.isascii():
         offsets = byte_offsets(text)[offsets]

@@ -33,7 +33,9 @@ class Utf8:
 
     def part_at(self, start: int, end: int) -> tuple[str | bytes, int, int]:
         """Return the text from byte `start` to byte `end`, and its offsets in the text."""
-        if self.is_same or self._offsets is not None:
+        if self.is_same:
+            return (self.text if self.is_str else self.data)[start:end], start, end
+        if self._offsets is not None:
             return self.part(start, end), self.char(start), self.char(end)
         first = self.char(start)
         text = self.data[start:end].decode()
