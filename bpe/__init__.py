@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bpe.encoding.encode_stream import EncodeStream as EncodeStream
     from bpe.encoding.padded import PaddedIds as PaddedIds
     from bpe.encoding.padded import Side as Side
+    from bpe.encoding.segments import Segmented as Segmented
     from bpe.errors import BpeError as BpeError
     from bpe.errors import CorpusError as CorpusError
     from bpe.errors import MissingPresetError as MissingPresetError
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from bpe.types import Offsets as Offsets
     from bpe.types import Padding as Padding
     from bpe.types import PresetLike as PresetLike
+    from bpe.types import SegmentLike as SegmentLike
     from bpe.types import Spans as Spans
     from bpe.types import Special as Special
     from bpe.types import SupportsOffsets as SupportsOffsets
@@ -72,6 +74,7 @@ _NAMES = {
     "bpe.decoders.decode": "Unknown",
     "bpe.encoding.encode_stream": "EncodeStream",
     "bpe.encoding.padded": "PaddedIds Side",
+    "bpe.encoding.segments": "Segmented",
     "bpe.decoders.piece_decoder": "Decoding",
     "bpe.decoders.text_stream": "DecodeStream",
     "bpe.errors": "BpeError CorpusError MissingPresetError PublishedMismatchError "
@@ -87,8 +90,8 @@ _NAMES = {
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.train": "Alphabet TrainingEngine train",
     "bpe.training.trainer": "TieBreak",
-    "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike Spans Special "
-    "SupportsOffsets Template Text Token Truncation Unit",
+    "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike SegmentLike "
+    "Spans Special SupportsOffsets Template Text Token Truncation Unit",
     "bpe.vocabulary": "Vocabulary",
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from bpe.decoders.piece_decoder import added_contents
@@ -10,11 +12,12 @@ from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import ENCODE
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.segments import Segmented, encode_segments
 from bpe.encoding.trim import TokenSpaces
 from bpe.encoding.utf8 import encode_utf8
 from bpe.once import once
 from bpe.tokenizer_facts import TokenizerFacts
-from bpe.types import Errors, Spans, Special, Text, Token, Unit
+from bpe.types import Errors, SegmentLike, Spans, Special, Text, Token, Unit
 
 
 class TokenizerSpans(TokenizerFacts):
@@ -109,6 +112,40 @@ class TokenizerSpans(TokenizerFacts):
         last = np.full(len(after), offsets.size, np.int64)
         starts, ends = (np.concatenate([first, row, last]) for row in (starts, ends))
         return np.concatenate([before, ids, after]), starts, ends
+
+    def encode_segments(
+        self,
+        segments: Iterable[SegmentLike],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        joined: bool = True,
+        unit: Unit | None = None,
+    ) -> Segmented:
+        """Return the ids of a text that consists of segments, each with its own policy.
+
+        A segment is a pair (text, special), a text, for which the argument `special` counts, or
+        ids. An added token is found only within one segment, and only if the policy of the segment
+        allows it: "plain" finds none, so text of a user cannot make a special token, alone or
+        together with its neighbors. Ids are put in as they are, like added tokens: no token crosses
+        them.
+
+        If `joined`, all segments are one text: pre-tokens cross from one segment to the next, and
+        flags of an added token, such as `rstrip`, look into the neighbor. The ids are then those of
+        `encode` for the whole text, unless the text of a segment contains an added token that its
+        policy does not find. Otherwise each segment is encoded by itself. `tokens` explains `unit`.
+
+        Raises the errors of `encode`; `text_index` of a SpecialTokenError is the index of the
+        segment. Raises TypeError or ValueError for a wrong segment. Takes linear time.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab"], vocab_size=257, special_tokens=["<end>"])
+        >>> user = "ab<end>"
+        >>> done = tok.encode_segments([("ab", "allow"), (user, "plain"), ("<end>", "allow")])
+        >>> tok.decode(done.ids[:done.ends[1]]), done.ids[done.ends[1]:].tolist()
+        ('abab<end>', [257])
+        """
+        return encode_segments(self._pipeline, segments, special, errors, joined, unit)
 
     @once
     def _token_spaces(self) -> TokenSpaces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "Offsets",
     "Padding",
     "PresetLike",
+    "SegmentLike",
     "Spans",
     "Special",
     "SupportsOffsets",
@@ -47,6 +48,8 @@ Treatment: TypeAlias = Literal["raise", "text", "allow", "plain"]
 """
 Special: TypeAlias = Treatment | Collection[str]
 """A policy for all special tokens, or the set of special tokens to allow."""
+SegmentLike: TypeAlias = "Text | tuple[Text, Special] | Iterable[int]"
+"""A segment of a text: a text, a text with its own policy, or ids."""
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 """The error handler for lone surrogates in a str to encode."""
 Unit: TypeAlias = Literal["char", "byte", "utf16", "grapheme"]

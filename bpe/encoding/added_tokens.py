@@ -9,7 +9,7 @@ tokens. The flags of AddedToken have the same meaning as in Hugging Face's token
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -47,6 +47,12 @@ class AddedTokenSearch(Protocol):
 
     def segments(self, text: bytes) -> Segments:
         """Return the segments of UTF-8 up to the first refused token, and the refused token."""
+
+    def ends(self) -> Sequence[int]:
+        """Return the ends of the ranges of a search by ranges (RangedTokens), in bytes, or ()."""
+
+    def moved(self, ends: Sequence[int]) -> AddedTokenSearch:
+        """Return a search by ranges with other ends, one per range."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class AddedTokens:
         have equal contents, a special token wins over an ordinary token; among tokens of one kind,
         the first one wins.
         """
-        self._treatment: Treatment = "allow"
+        self.treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
         self._word_ranges = words
         tokens = sorted(tokens, key=lambda token: not token.special)
@@ -127,15 +133,15 @@ class AddedTokens:
     def exact(self) -> AddedTokens:
         """Return a search for only the tokens that are matched before normalization."""
         phases = [phase for phase in self._phases if not phase.normalized]
-        return self._copy(self._treatment, phases)
+        return self._copy(self.treatment, phases)
 
     def normalized(self) -> AddedTokens:
         """Return a search for only the tokens that are matched after normalization."""
-        return self._copy(self._treatment, [phase for phase in self._phases if phase.normalized])
+        return self._copy(self.treatment, [phase for phase in self._phases if phase.normalized])
 
     def _copy(self, treatment: Treatment, phases: list[_Phase]) -> AddedTokens:
         result = copy(self)
-        result._treatment = treatment
+        result.treatment = treatment
         result._phases = phases
         return result
 
@@ -146,68 +152,35 @@ class AddedTokens:
         before it, if the earlier token has `rstrip` and includes this white space. If the policy is
         "raise", raises SpecialTokenError at the first special token.
         """
-        return self._search(self._phases, data, 0, len(data))
+        phases = [phase.normalized for phase in self._phases]
+        return split_by_phases(phases, self.matches, data, 0, len(data))
 
     def segments(self, text: bytes) -> Segments:
         """Return the segments of UTF-8 up to the first refused token, and the refused token."""
-        segments = []
-        try:
-            for start, end, token in self.split(text):
-                segments.append((start, end, None if token is None else token.id))
-        except SpecialTokenError as error:
-            return segments, (error.token, error.position)
-        return segments, None
+        return listed(self.split(text))
 
-    def _search(
-        self, phases: Sequence[_Phase], data: bytes, start: int, end: int
-    ) -> Iterator[Segment]:
-        """Yield the segments of bytes `start` to `end`; search the phases one after the other."""
-        if not phases:
-            if start < end:
-                yield Segment(start, end, None)
-            return
-        for segment in self._split_text(phases[0], data, start, end):
-            if segment.token is not None:
-                yield segment
-            else:
-                yield from self._search(phases[1:], data, segment.start, segment.end)
+    def matches(self, normalized: bool, data: bytes, start: int, end: int) -> Iterator[Match]:
+        """Yield the matches of one phase in bytes `start` to `end`, without a look at flags."""
+        for phase in self._phases:
+            if phase.normalized == normalized:
+                for pattern, first, last in phase.matcher.matches(data, start, end):
+                    yield Match(self, phase.tokens[pattern], first, last)
 
-    def _split_text(self, phase: _Phase, data: bytes, start: int, end: int) -> Iterator[Segment]:
-        """Yield the segments of bytes `start` to `end`; search only the tokens of `phase`."""
-        done = start  # the end of the last segment
-        spaces = 0, 0  # span of the last white space that rstrip included
-        for pattern, first, last in phase.matcher.matches(data, start, end):
-            token = phase.tokens[pattern]
-            if token.special and self._treatment == "text":
-                continue  # As in Hugging Face's tokenizers, no token matches in a skipped token.
-            if token.single_word and (
-                self._is_word(_char_before(data, start, first))
-                or self._is_word(_char_at(data, last, end))
-            ):
-                continue
-            if token.special and self._treatment == "raise":
-                if done < first:  # A later phase may find a token in the text before this one.
-                    yield Segment(done, first, None)
-                raise SpecialTokenError(token.content, first)
-            if token.lstrip:
-                # White space that the previous token included by rstrip stays in that token.
-                first = _skip_spaces_back(data, start, done, first)
-            if token.rstrip:
-                # If the token ends within `spaces`, the white space after the token ends at
-                # spaces[1]. Not scanning this white space again keeps the search linear.
-                if not spaces[0] <= last < spaces[1]:
-                    spaces = last, _skip_spaces(data, last, end)
-                last = spaces[1]
-            if first >= last:  # rstrip of the previous token includes all of this `lstrip` token
-                continue
-            if done < first:
-                yield Segment(done, first, None)
-            yield Segment(first, last, token)
-            done = last
-        if done < end:
-            yield Segment(done, end, None)
+    def ends(self) -> Sequence[int]:
+        """Return (), since the search has no ranges."""
+        return ()
 
-    def _is_word(self, char: str) -> bool:
+    def moved(self, ends: Sequence[int]) -> AddedTokens:
+        """Return the search itself, since it has no ranges."""
+        return self
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether there are any tokens to search for."""
+        return bool(self._phases)
+
+    def is_word(self, char: str) -> bool:
+        """Return whether `char` is a word character; an empty `char` is none."""
         at = bisect_right(self._word_starts, ord(char)) - 1 if char else -1
         return at >= 0 and ord(char) <= self._word_ranges[at][1]
 
@@ -228,6 +201,84 @@ class _Phase:
         self.matcher = TokenMatcher(patterns)
         self.normalized = self.tokens[0].normalized
         self.all_special = all(token.special for token in self.tokens)
+
+
+class Match(NamedTuple):
+    """A token that is at bytes `first` to `last` of a text, and the search that has found it."""
+
+    search: AddedTokens
+    token: AddedToken
+    first: int
+    last: int
+
+
+Matches: TypeAlias = Callable[[bool, bytes, int, int], Iterable[Match]]
+"""AddedTokens.matches, or a method that combines several searches."""
+
+
+def listed(segments: Iterable[Segment]) -> Segments:
+    """Return the segments of a split up to the first refused token, and the refused token."""
+    done = []
+    try:
+        for start, end, token in segments:
+            done.append((start, end, None if token is None else token.id))
+    except SpecialTokenError as error:
+        return done, (error.token, error.position)
+    return done, None
+
+
+def split_by_phases(
+    phases: Sequence[bool], matches: Matches, data: bytes, start: int, end: int
+) -> Iterator[Segment]:
+    """Yield the segments of bytes `start` to `end`; search the phases one after the other.
+
+    A phase is the flag `normalized` of its tokens.
+    """
+    if not phases:
+        if start < end:
+            yield Segment(start, end, None)
+        return
+    found = matches(phases[0], data, start, end)
+    for segment in _split_at(found, data, start, end):
+        if segment.token is not None:
+            yield segment
+        else:
+            yield from split_by_phases(phases[1:], matches, data, segment.start, segment.end)
+
+
+def _split_at(found: Iterable[Match], data: bytes, start: int, end: int) -> Iterator[Segment]:
+    """Yield the segments of bytes `start` to `end` at the matches `found` of one phase."""
+    done = start  # the end of the last segment
+    spaces = 0, 0  # span of the last white space that rstrip included
+    for search, token, first, last in found:
+        if token.special and search.treatment == "text":
+            continue  # As in Hugging Face's tokenizers, no token matches in a skipped token.
+        if token.single_word and (
+            search.is_word(_char_before(data, start, first))
+            or search.is_word(_char_at(data, last, end))
+        ):
+            continue
+        if token.special and search.treatment == "raise":
+            if done < first:  # A later phase may find a token in the text before this one.
+                yield Segment(done, first, None)
+            raise SpecialTokenError(token.content, first)
+        if token.lstrip:
+            # White space that the previous token included by rstrip stays in that token.
+            first = _skip_spaces_back(data, start, done, first)
+        if token.rstrip:
+            # If the token ends within `spaces`, the white space after the token ends at
+            # spaces[1]. Not scanning this white space again keeps the search linear.
+            if not spaces[0] <= last < spaces[1]:
+                spaces = last, _skip_spaces(data, last, end)
+            last = spaces[1]
+        if first >= last:  # rstrip of the previous token includes all of this `lstrip` token
+            continue
+        if done < first:
+            yield Segment(done, first, None)
+        yield Segment(first, last, token)
+        done = last
+    if done < end:
+        yield Segment(done, end, None)
 
 
 _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))

@@ -80,6 +80,18 @@ class Backend(Protocol):
         """
         ...
 
+    def encode_segments(
+        self, segments: list[Any], searches: dict[str, Any], special: Any
+    ) -> tuple[Ids, Offsets, Offsets, Offsets] | None:
+        """Return the ids of texts or pairs (text, policy), as one text that needs no work before.
+
+        `searches` has the search for the added tokens of each policy, and `special` is the policy
+        of a text without one. The result is (ids, ends, starts, stops): for each segment the number
+        of ids that begin before its end, and the spans of the ids in bytes of all segments. It is
+        None if the backend cannot encode these segments at once, or a policy refuses a token.
+        """
+        ...
+
     def safe_cut(self, text: bytes, added: Any, later: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -20,6 +20,7 @@ from bpe.encoding.added_tokens import (
 )
 from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.ranged_tokens import RangedTokens, TextRange
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
@@ -164,6 +165,21 @@ def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSear
     from pretok import _core
 
     return _core.AddedTokens(listed.records, list(words))
+
+
+def make_ranged(
+    rows: Sequence[tuple[int, AddedTokenSearch, Sequence[int]]], backend: Backend
+) -> AddedTokenSearch:
+    """Return a search by ranges (end, tokens, ids) of one text; TextRange explains them."""
+    if isinstance(backend, PythonBackend):
+        return RangedTokens(
+            [TextRange(end, cast(AddedTokens, tokens), ids) for end, tokens, ids in rows]
+        )
+    from pretok import _core
+
+    return _core.AddedTokens.of_ranges(
+        cast("list[tuple[int, _core.AddedTokens, Sequence[int]]]", rows)
+    )
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.offsets import UnitOffsets, byte_offsets
-from bpe.encoding.policies import Policies
+from bpe.encoding.policies import Phase
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.normalizers.aligned_text import AlignedText
@@ -17,7 +17,7 @@ from bpe.normalizers.chain import MetaspaceStep
 from bpe.normalizers.native import as_rows
 from bpe.normalizers.text_normalizer import TextNormalizer
 from bpe.once import once
-from bpe.types import Offsets, Spans, Special
+from bpe.types import Offsets, Spans
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int, bool], Result]
@@ -66,6 +66,9 @@ class NormalizedSegment:
 
     def spans(self, work: Work[Spans]) -> Spans:
         """Return the ids, and the half-open span of each id in bytes of the whole text."""
+        if self.id is not None and not self.data:  # an id of TextRange.ids
+            bounds = np.array([self.start, self.start])
+            return np.array([self.id], np.uint32), bounds[:1], bounds[1:]
         if self.id is not None:
             _, origins = self.aligned()
             bounds = self.start + self.byte_offsets(origins[[0, -1], [0, 1]])
@@ -105,6 +108,17 @@ class NormalizedSegment:
         starts = np.arange(len(text))
         return text, np.stack([starts, starts + 1], axis=1)
 
+    def normalized_places(self, places: Sequence[int]) -> list[int]:
+        """Return the byte in the normalized segment for each byte offset in the whole text.
+
+        A character that normalization makes of characters on both sides of an offset counts to the
+        left side, at which it begins.
+        """
+        normal, origins = self.aligned()
+        starts = np.maximum.accumulate(self.start + self.byte_offsets(origins[:, 0]))
+        moved: list[int] = byte_offsets(normal)[np.searchsorted(starts, places)].tolist()
+        return moved
+
     def byte_offsets(self, chars: Offsets) -> Offsets:
         """Convert offsets in code points of the segment to offsets in bytes."""
         return byte_offsets(decode_utf8(self.data))[chars]
@@ -112,28 +126,30 @@ class NormalizedSegment:
 
 def normalized_segments(
     data: bytes,
-    special: Special,
-    policies: Policies,
+    added_for: Callable[[Phase], AddedTokenSearch],
     normalizer: TextNormalizer,
     threads: int,
     continuation: bool = False,
 ) -> Iterator[NormalizedSegment]:
     """Yield the added tokens that are matched before normalization, and the text between them.
 
-    Raises SpecialTokenError with a byte offset in `data`.
+    `added_for` returns the search for the tokens of a phase. Raises SpecialTokenError with a byte
+    offset in `data`.
     """
-    added = policies.added_for(special, "normalized")
-    segments, refusal = policies.added_for(special, "exact").segments(data)
+    added = added_for("normalized")
+    segments, refusal = added_for("exact").segments(data)
     metaspace = normalizer.metaspace
     for start, end, id in segments:
         continues = continuation and start == 0
         used = normalizer.continuing if continues else normalizer
         segment = NormalizedSegment(data[start:end], start, id, used, added, threads, continues)
+        if id is None and (ends := added.ends()):
+            segment.added = added.moved(segment.normalized_places(ends))
         if metaspace is None or id is not None:
             yield segment
         else:
             # `added` has no exact tokens, so `added.exact()` finds nothing.
-            yield from _metaspace_segments(segment, metaspace, added, added.exact())
+            yield from _metaspace_segments(segment, metaspace, segment.added, added.exact())
     if refusal is not None:
         raise SpecialTokenError(*refusal)
 

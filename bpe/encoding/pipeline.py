@@ -7,12 +7,15 @@ the backend.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backend import Backend
+from bpe.encoding.backends import make_ranged
 from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
@@ -22,7 +25,7 @@ from bpe.encoding.normalized_segments import (
 )
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.policies import Policies
+from bpe.encoding.policies import Phase, Policies
 from bpe.encoding.python_backend import PythonBackend, concatenate_ids
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
@@ -143,6 +146,34 @@ class Pipeline:
         )
         return ids, starts, np.maximum(starts, ends)
 
+    def encode_segments(
+        self, segments: list[Any], special: Special, errors: Errors
+    ) -> tuple[Ids, Offsets, Offsets, Offsets] | None:
+        """Do the same as Backend.encode_segments; return None if Python has to check a text."""
+        if errors != "replace" or not self._has_fast_path or self._missing_bytes:
+            return None
+        return self.backend.encode_segments(segments, self._policies.by_name, special)
+
+    def spans_in_ranges(
+        self, data: bytes, ranges: Sequence[tuple[int, Special, Sequence[int]]]
+    ) -> Spans:
+        """Return the ids and the spans of a text, in bytes, with a policy for each range of it.
+
+        A range is (end, special, ids), as TextRange in ranged_tokens.py. Errors have the offsets of
+        bytes.
+        """
+        self._check_bytes(data)
+        rows = [(end, self._policies.added_for(special), ids) for end, special, ids in ranges]
+        search = make_ranged(rows, self.backend)
+        normalizer = self._normalizer
+        if normalizer is None or self._has_fast_path or normalizer.keeps(data):
+            return self.backend.spans(data, search, 1)
+        phases: dict[Phase, Callable[[], AddedTokenSearch]] = {
+            "exact": search.exact, "normalized": search.normalized,
+        }  # fmt: skip
+        segments = normalized_segments(data, lambda phase: phases[phase](), normalizer, threads=1)
+        return join_spans(segments, self.backend.spans)
+
     def encode_batch(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> list[list[int]]:
@@ -195,7 +226,8 @@ class Pipeline:
         self, data: bytes, special: Special, normalizer: TextNormalizer
     ) -> Iterator[NormalizedSegment]:
         """Yield the segments of a text that `normalizer` changes."""
-        return normalized_segments(data, special, self._policies, normalizer, threads=1)
+        added_for = partial(self._policies.added_for, special)
+        return normalized_segments(data, added_for, normalizer, threads=1)
 
     def encode_packed(
         self, texts: PackedTexts, special: Special, threads: int | None
@@ -272,8 +304,9 @@ class Pipeline:
             normalizer = self._normalizer
             if normalizer is None or self._has_fast_path or normalizer.keeps(data):
                 return work(data, self._policies.added_for(special), workers, continuation)
+            added_for = partial(self._policies.added_for, special)
             segments = normalized_segments(
-                encode_utf8(data), special, self._policies, normalizer, workers, continuation
+                encode_utf8(data), added_for, normalizer, workers, continuation
             )
             return join(segments, work)
         except SpecialTokenError as error:

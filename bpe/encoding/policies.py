@@ -97,6 +97,11 @@ class Policies:
             )
         return self._for_names(names)[phase]
 
+    @once
+    def by_name(self) -> dict[str, AddedTokenSearch]:
+        """The search for all added tokens of each named policy."""
+        return {name: self._for_treatment(name)["all"] for name in _TREATMENTS}
+
     def content_of(self, searched: str) -> str:
         """Return the content of the token that is searched as `searched`."""
         return self._contents.get(searched, searched)

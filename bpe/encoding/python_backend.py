@@ -236,6 +236,10 @@ class PythonBackend(OneByOne):
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 
+    @staticmethod
+    def encode_segments(segments: list[Any], searches: dict[str, Any], special: Any) -> None:
+        """Return None: the caller joins the segments."""
+
     def safe_cut(self, text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
         """Return 0: this backend finds no cut."""
         return 0

@@ -4,8 +4,11 @@
 #include "bindings/convert.hpp"
 #include "core/encode/tokenizer.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,6 +34,34 @@ AddedTokenPhases treating(const AddedTokenPhases &added, const std::string &trea
                                                                    : Treatment::ALLOW));
 }
 
+using Row = std::tuple<std::size_t, std::shared_ptr<const AddedTokenPhases>,
+                       std::vector<std::uint32_t>>;
+
+AddedTokenPhases of_ranges(const std::vector<Row> &rows) {
+  std::vector<AddedTokens::TextRange> ranges;
+  ranges.reserve(rows.size());
+  std::size_t last = 0;
+  for (const auto &[end, added, ids] : rows) {
+    if (added == nullptr)
+      throw py::type_error("expected AddedTokens");
+    if (end < last || !added->all.ends().empty())
+      throw py::value_error("expected ascending ends of ranges, and tokens without ranges");
+    last = end;
+    ranges.push_back({end, std::shared_ptr<const AddedTokens>(added, &added->all), {}});
+    for (const std::uint32_t id : ids) {
+      ranges.back().given.emplace_back();
+      ranges.back().given.back().id = id;
+    }
+  }
+  return AddedTokenPhases(AddedTokens::of_ranges(std::move(ranges)));
+}
+
+AddedTokenPhases moved(const AddedTokenPhases &added, const std::vector<std::size_t> &ends) {
+  if (ends.size() != added.all.ends().size() || !std::is_sorted(ends.begin(), ends.end()))
+    throw py::value_error("expected one end per range, and ascending ends");
+  return AddedTokenPhases(added.all.moved(ends));
+}
+
 // Returns two values. The first is a list with (start, end, id) for each segment; `id` is None
 // for a segment that is not an added token. The second is (content, position) of the refused
 // token, or None.
@@ -53,12 +84,15 @@ py::tuple segments(const AddedTokenPhases &added, const py::bytes &text) {
 } // namespace
 
 void bind_added(py::module_ &module) {
-  py::class_<AddedTokenPhases>(module, "AddedTokens")
+  py::class_<AddedTokenPhases, std::shared_ptr<AddedTokenPhases>>(module, "AddedTokens")
       .def(py::init(&make_added), py::arg("tokens"), py::arg("words"))
       .def("treating", &treating, py::arg("treatment"))
       .def("exact", [](const AddedTokenPhases &added) { return AddedTokenPhases(added.exact); })
       .def("normalized",
            [](const AddedTokenPhases &added) { return AddedTokenPhases(added.normalized); })
+      .def_static("of_ranges", &of_ranges, py::arg("rows"))
+      .def("ends", [](const AddedTokenPhases &added) { return added.all.ends(); })
+      .def("moved", &moved, py::arg("ends"))
       .def("segments", &segments, py::arg("text"));
 }
 

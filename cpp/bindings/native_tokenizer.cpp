@@ -374,6 +374,8 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("added"), py::arg("threads") = 0)
       .def("encode_packed", &Native::encode_packed, py::arg("data"), py::arg("offsets"),
            py::arg("added"), py::arg("threads") = 0)
+      .def("encode_segments", &Native::encode_segments, py::arg("segments"),
+           py::arg("searches"), py::arg("special"))
       .def("safe_cut", &Native::safe_cut, py::arg("text"), py::arg("added"),
            py::arg("later") = false)
       .def("merge", &Native::merge, py::arg("pre_token"))

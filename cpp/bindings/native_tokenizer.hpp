@@ -6,6 +6,7 @@
 #include "bindings/id_objects.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/native_spec.hpp"
+#include "bindings/segment_call.hpp"
 #include "bindings/span_objects.hpp"
 #include "bindings/text_stream.hpp"
 
@@ -76,6 +77,11 @@ public:
   // (bindings/fast_calls.hpp) describes the parameters.
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii);
+  // bindings/segment_call.hpp explains it.
+  py::object encode_segments(const py::list &segments, const py::dict &searches,
+                             const py::object &special) const {
+    return pretok::encode_segments(tokenizers_, segments, searches, special);
+  }
   // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the fields of
   // TokenSpaces: two bytes objects with one byte per id, and a bool.
   static py::object

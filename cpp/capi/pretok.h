@@ -410,6 +410,40 @@ PRETOK_API pretok_status pretok_encode_batch_new(
     const pretok_encode_options *options, uint32_t threads, uint32_t **ids, size_t *ends,
     size_t *failed_text, pretok_error *error) PRETOK_NOEXCEPT;
 
+/* A part of a text with its own policy: `size` bytes of text, and then `id_count` ids. If
+ * `allowed` is not NULL, it replaces `special`. */
+typedef struct pretok_segment {
+  const char *text;
+  size_t size;
+  const uint32_t *ids;
+  size_t id_count;
+  pretok_special special;
+  const pretok_special_set *allowed;
+} pretok_segment;
+
+/* The place of a token: it begins at byte `start` of the text of `segment`, and ends at byte
+ * `end`, excluded, of the text of `end_segment`. An id that a segment gives has its index
+ * instead of a byte offset. */
+typedef struct pretok_segment_span {
+  size_t segment;
+  size_t start;
+  size_t end_segment;
+  size_t end;
+} pretok_segment_span;
+
+/* Encodes a text that consists of segments. An added token is found only within one segment,
+ * and only if the policy of the segment allows it: text of a user with PRETOK_SPECIAL_PLAIN
+ * cannot make a special token, alone or together with its neighbors. If `joined`, the segments
+ * are one text, so tokens may cross from one segment to the next; otherwise each segment is
+ * encoded by itself. No token crosses the ids of a segment. ends[k] receives the number of
+ * tokens that begin before the end of segment k; `ends` has room for `segment_count` numbers.
+ * `spans` may be NULL; otherwise it has the capacity of `ids`. The position of an error is an
+ * offset in the text of segment *failed_segment; `failed_segment` may be NULL. */
+PRETOK_API pretok_status pretok_encode_segments(
+    const pretok_tokenizer *, const pretok_segment *segments, size_t segment_count, bool joined,
+    uint32_t *ids, pretok_segment_span *spans, size_t capacity, size_t *count, size_t *ends,
+    size_t *failed_segment, pretok_error *error) PRETOK_NOEXCEPT;
+
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a
  * position where a cut does not change the ids. In text with spaces it buffers at most a

@@ -178,6 +178,22 @@ struct TokenSpans {
   std::vector<pretok_span> spans;
 };
 
+// A part of a text with its own policy: text, and then ids.
+struct TextSegment {
+  std::string_view text;
+  pretok_special special = PRETOK_SPECIAL_RAISE;
+  const SpecialSet *allowed = nullptr; // if not nullptr, replaces `special`
+  std::vector<std::uint32_t> ids = {};
+};
+
+// The ids of several segments, and the place of each token. The tokens that begin before the
+// end of segment k are the first ends[k] ones.
+struct SegmentedTokens {
+  std::vector<std::uint32_t> ids;
+  std::vector<pretok_segment_span> spans;
+  std::vector<std::size_t> ends;
+};
+
 // The ids of several texts. Those of text i are ids[ends[i - 1]] to ids[ends[i] - 1].
 struct Batch {
   std::vector<std::uint32_t> ids;
@@ -301,6 +317,9 @@ public:
   // Encodes a text, with the span of each token in the text.
   Result<TokenSpans> encode_spans(std::string_view text,
                                   const EncodeOptions &options = {}) const;
+  // Encodes a text of segments, each with its own policy (pretok_encode_segments).
+  Result<SegmentedTokens> encode_segments(const std::vector<TextSegment> &segments,
+                                          bool joined = true) const;
   // Encodes texts on up to `threads` threads; 0: one per processor.
   Result<Batch> encode_batch(const std::vector<std::string_view> &texts,
                              const EncodeOptions &options = {},
@@ -463,6 +482,30 @@ inline Result<TokenSpans> Tokenizer::encode_spans(std::string_view text,
   const auto call = [&](std::uint32_t *ids, pretok_span *spans) {
     return pretok_encode_spans(get(), detail::data_of(text), text.size(), &c_options, ids,
                                spans, count, &count, &error);
+  };
+  if (call(nullptr, nullptr))
+    return detail::error_of(error);
+  result.ids.resize(count);
+  result.spans.resize(count);
+  if (count != 0 && call(result.ids.data(), result.spans.data()))
+    return detail::error_of(error);
+  return result;
+}
+
+inline Result<SegmentedTokens>
+Tokenizer::encode_segments(const std::vector<TextSegment> &segments, bool joined) const {
+  std::vector<pretok_segment> c_segments;
+  for (const TextSegment &segment : segments)
+    c_segments.push_back({detail::data_of(segment.text), segment.text.size(),
+                          segment.ids.data(), segment.ids.size(), segment.special,
+                          segment.allowed != nullptr ? segment.allowed->get() : nullptr});
+  pretok_error error;
+  SegmentedTokens result;
+  result.ends.resize(segments.size());
+  std::size_t count = 0;
+  const auto call = [&](std::uint32_t *ids, pretok_segment_span *spans) {
+    return pretok_encode_segments(get(), c_segments.data(), c_segments.size(), joined, ids,
+                                  spans, count, &count, result.ends.data(), nullptr, &error);
   };
   if (call(nullptr, nullptr))
     return detail::error_of(error);

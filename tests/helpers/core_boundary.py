@@ -158,8 +158,11 @@ def of_words() -> tuple[Any, ...]:
 
 VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens": lambda: ([("<e>", 300, True, False, False, False, False)], [(48, 57)]),
+    "AddedTokens.ends": lambda: (added(),),
     "AddedTokens.exact": lambda: (added(),),
+    "AddedTokens.moved": lambda: (_core.AddedTokens.of_ranges([(2, added(), [1])]), [1]),
     "AddedTokens.normalized": lambda: (added(),),
+    "AddedTokens.of_ranges": lambda: ([(2, added(), [1]), (3, added(), [])],),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
     "TextStream": lambda: (),  # only Tokenizer.text_stream makes one
@@ -184,6 +187,9 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
     "Tokenizer.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
     "Tokenizer.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
+    "Tokenizer.encode_segments": lambda: (
+        encoder(), ["ab", ("c", "allow")], {"allow": added(), "raise": added()}, "raise"
+    ),
     "Tokenizer.fast_calls": lambda: (
         encoder(), lambda _: added(), (slow, slow, slow), False, False,
     ),

@@ -91,6 +91,12 @@ void AddedTokens::add_shared(const std::shared_ptr<const Finder> &finder) {
 
 AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
+  if (ranges_ != nullptr) {
+    std::vector<TextRange> ranges = *ranges_;
+    for (TextRange &range : ranges)
+      range.tokens = std::make_shared<const AddedTokens>(range.tokens->treating(treatment));
+    return of_ranges(std::move(ranges));
+  }
   result.words_ = words_;
   result.treatment_ = treatment;
   // A phase is the search for normalized tokens, or the search for all other tokens. With TEXT,
@@ -107,6 +113,17 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
 
 AddedTokens AddedTokens::of_phase(bool normalized) const {
   AddedTokens result;
+  if (ranges_ != nullptr) {
+    const auto has_any = [&](const TextRange &range) {
+      return range.tokens->finder_of(normalized) != nullptr || !range.given.empty();
+    };
+    if (std::any_of(ranges_->begin(), ranges_->end(), has_any)) {
+      result.ranges_ = ranges_;
+      result.first_phase_ = std::max(first_phase_, normalized ? 1U : 0U);
+      result.end_phase_ = std::min(end_phase_, normalized ? 2U : 1U);
+    }
+    return result;
+  }
   result.words_ = words_;
   result.treatment_ = treatment_;
   for (const auto &finder : finders_)
@@ -115,56 +132,168 @@ AddedTokens AddedTokens::of_phase(bool normalized) const {
   return result;
 }
 
-Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
-                                 std::size_t start, std::size_t end,
-                                 const OnSegment &emit) const {
-  const Finder &finder = *finders_[phase];
-  std::size_t done = start;
-  Spaces spaces; // the last run of white space that `skip` read, so that none is read twice
-  Refusal refusal;
-  const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
-    const AddedToken &token = finder.tokens[pattern];
-    if (token.special && treatment_ == Treatment::TEXT)
+// Splits data[start..end) at the matches of one phase. `rest` splits the text between them: it
+// takes its start and its end.
+class AddedTokens::Pass {
+public:
+  using Rest = FunctionRef<Refusal(std::size_t, std::size_t)>;
+
+  Pass(const std::uint8_t *data, std::size_t start, std::size_t end, const Rest &rest,
+       const OnSegment &emit)
+      : data_(data), start_(start), end_(end), rest_(rest), emit_(emit), done_(start) {}
+
+  // Visits the matches in data[from..to). Returns false after a refused token.
+  bool find(const AddedTokens &added, const Finder &finder, std::size_t from, std::size_t to) {
+    return finder.matcher.each_match(
+        data_, from, to, [&](std::size_t pattern, std::size_t first, std::size_t last) {
+          return visit(added, finder.tokens[pattern], first, last);
+        });
+  }
+
+  // Splits the text after the last match.
+  Refusal finish() {
+    return refusal_.token != nullptr || done_ >= end_ ? refusal_ : rest_(done_, end_);
+  }
+
+private:
+  bool visit(const AddedTokens &added, const AddedToken &token, std::size_t first,
+             std::size_t last) {
+    if (token.special && added.treatment_ == Treatment::TEXT)
       return true; // As in Hugging Face tokenizers, this phase finds no other token in the
                    // bytes of this match. Later phases search these bytes as text.
     if (token.single_word &&
-        (is_word_before(data, start, first) || is_word_at(data, last, end)))
+        (added.is_word_before(data_, start_, first) || added.is_word_at(data_, last, end_)))
       return true;
-    const bool is_refused = token.special && treatment_ == Treatment::RAISE;
+    const bool is_refused = token.special && added.treatment_ == Treatment::RAISE;
     if (token.lstrip && !is_refused)
-      first = skip_back(data, start, done, first);
+      first = skip_back(data_, start_, done_, first);
     if (token.rstrip && !is_refused)
-      last = skip(data, last, end, spaces);
-    // By `rstrip`, the previous token may include white space up to `done`. This whole match
+      last = skip(data_, last, end_, spaces_);
+    // By `rstrip`, the previous token may include white space up to `done_`. This whole match
     // may lie in that white space:
-    //   - With `lstrip`, skip_back has set `first` to `done`, and the match is dropped.
+    //   - With `lstrip`, skip_back has set `first` to `done_`, and the match is dropped.
     //   - Without `lstrip`, `first` does not move, and the match is emitted. Its segment
-    //     overlaps the segment of the previous token, as in Hugging Face tokenizers. `done` may
-    //     move back to the end of this match. The white space after it is then text again.
+    //     overlaps the segment of the previous token, as in Hugging Face tokenizers. `done_`
+    //     may move back to the end of this match. The white space after it is then text again.
     if (first >= last)
       return true;
     // `search` must return the refused token that comes first in the text. A later phase may
-    // find one in the text before this match. So search that text with the later phases before
-    // this match is refused or emitted.
-    if (done < first)
-      refusal = search(phase + 1, data, done, first, emit);
-    if (refusal.token == nullptr && is_refused)
-      refusal = {&token, first};
-    if (refusal.token != nullptr)
+    // find one in the text before this match. So split that text before this match is refused
+    // or emitted.
+    if (done_ < first)
+      refusal_ = rest_(done_, first);
+    if (refusal_.token == nullptr && is_refused)
+      refusal_ = {&token, first};
+    if (refusal_.token != nullptr)
       return false;
-    emit(Segment{first, last, &token});
-    done = last;
+    emit_(Segment{first, last, &token});
+    done_ = last;
     return true;
+  }
+
+  const std::uint8_t *data_;
+  std::size_t start_;
+  std::size_t end_;
+  const Rest &rest_;
+  const OnSegment &emit_;
+  std::size_t done_; // the end of the last segment
+  Spaces spaces_;    // the last run of white space that `skip` read, so that none is read twice
+  Refusal refusal_;
+};
+
+Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
+                                 std::size_t start, std::size_t end,
+                                 const OnSegment &emit) const {
+  const auto rest = [&](std::size_t from, std::size_t to) {
+    return search(phase + 1, data, from, to, emit);
   };
-  if (!finder.matcher.each_match(data, at, end, visit))
-    return refusal;
-  return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
+  const Pass::Rest rest_ref(rest);
+  Pass pass(data, start, end, rest_ref, emit);
+  pass.find(*this, *finders_[phase], at, end);
+  return pass.finish();
+}
+
+Refusal AddedTokens::search_ranges(const std::uint8_t *data, std::size_t size,
+                                   const OnSegment &emit) const {
+  std::size_t start = 0;
+  if (first_phase_ == 0)
+    for (const TextRange &range : *ranges_) {
+      if (range.given.empty())
+        continue;
+      const std::size_t end = std::min(range.end, size);
+      const Refusal refusal = search_phase_of_ranges(0, data, start, end, emit);
+      if (refusal.token != nullptr)
+        return refusal;
+      start = end;
+      for (const AddedToken &token : range.given)
+        emit(Segment{start, start, &token});
+    }
+  return search_phase_of_ranges(first_phase_, data, start, size, emit);
+}
+
+Refusal AddedTokens::search_phase_of_ranges(unsigned phase, const std::uint8_t *data,
+                                            std::size_t start, std::size_t end,
+                                            const OnSegment &emit) const {
+  if (start >= end)
+    return {};
+  if (phase >= end_phase_) {
+    emit(Segment{start, end, nullptr});
+    return {};
+  }
+  const auto rest = [&](std::size_t from, std::size_t to) {
+    return search_phase_of_ranges(phase + 1, data, from, to, emit);
+  };
+  const Pass::Rest rest_ref(rest);
+  Pass pass(data, start, end, rest_ref, emit);
+  auto range =
+      std::upper_bound(ranges_->begin(), ranges_->end(), start,
+                       [](std::size_t at, const TextRange &each) { return at < each.end; });
+  for (std::size_t from = start; range != ranges_->end() && from < end; ++range) {
+    const std::size_t to = std::min(range->end, end);
+    const Finder *const finder = range->tokens->finder_of(phase == 1);
+    if (finder != nullptr && !pass.find(*range->tokens, *finder, from, to))
+      break;
+    from = to;
+  }
+  return pass.finish();
+}
+
+const AddedTokens::Finder *AddedTokens::finder_of(bool normalized) const {
+  for (const auto &finder : finders_)
+    if (finder->normalized == normalized)
+      return finder.get();
+  return nullptr;
+}
+
+AddedTokens AddedTokens::of_ranges(std::vector<TextRange> ranges) {
+  AddedTokens result;
+  result.ranges_ = std::make_shared<const std::vector<TextRange>>(std::move(ranges));
+  return result;
+}
+
+std::vector<std::size_t> AddedTokens::ends() const {
+  std::vector<std::size_t> result;
+  if (ranges_ != nullptr)
+    for (const TextRange &range : *ranges_)
+      result.push_back(range.end);
+  return result;
+}
+
+AddedTokens AddedTokens::moved(const std::vector<std::size_t> &ends) const {
+  if (ranges_ == nullptr)
+    return *this;
+  std::vector<TextRange> ranges = *ranges_;
+  for (std::size_t i = 0; i < std::min(ends.size(), ranges.size()); ++i)
+    ranges[i].end = ends[i];
+  AddedTokens result = *this;
+  result.ranges_ = std::make_shared<const std::vector<TextRange>>(std::move(ranges));
+  return result;
 }
 
 // Returns the positions that are clear for every finder.
 ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,
                                       std::size_t to) const {
-  ClearPlaces clear{from, to};
+  ClearPlaces clear{ranges_ == nullptr ? from : to, to};
   for (const auto &finder : finders_) {
     const ClearPlaces places = finder->matcher.clear_places(data, from, to);
     clear = {std::max(clear.start, places.start), std::min(clear.end, places.end)};

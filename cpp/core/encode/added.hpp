@@ -64,11 +64,21 @@ public:
   AddedTokens exact() const { return of_phase(false); }
   AddedTokens normalized() const { return of_phase(true); }
 
+  struct TextRange;
+  // Returns a search for one text, of which each range has its own tokens. The ends of the
+  // ranges ascend, and the last range ends at the end of the text.
+  static AddedTokens of_ranges(std::vector<TextRange> ranges);
+  // Returns the ends of the ranges; it is empty if there are no ranges, or no tokens.
+  std::vector<std::size_t> ends() const;
+  // Returns a search with other ends, one per range: for a text that was changed.
+  AddedTokens moved(const std::vector<std::size_t> &ends) const;
+
   // Calls emit(segment) for each Segment of a text, in order. Segments of plain text are not
   // empty. Stops at a refused token, and returns it. Takes linear time, whatever the tokens
   // are.
   Refusal split(const std::uint8_t *data, std::size_t size, const OnSegment &emit) const {
-    return search(0, data, 0, size, emit);
+    return ranges_ == nullptr ? search(0, data, 0, size, emit)
+                              : search_ranges(data, size, emit);
   }
 
   // Returns the size of the longest token in bytes, or 0 if there are no tokens.
@@ -81,7 +91,8 @@ public:
   // token counts as part of the token, since `rstrip` may add it. White space before a token
   // does not count, although `lstrip` may add it, so a caller must not cut right after white
   // space (is_white_space_before). The result is right whatever text comes after `to`, and
-  // depends only on data[from - longest()..to). Takes linear time.
+  // depends only on data[from - longest()..to). Takes linear time. A search by ranges finds no
+  // clear position.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   // Returns whether the character that ends at `at` is white space. Reads no byte before
@@ -129,6 +140,18 @@ private:
                                       const std::uint8_t *data, std::size_t start,
                                       std::size_t end, const OnSegment &emit) const;
 
+  // Finds the segments at the matches of one phase.
+  class Pass;
+
+  // Like `split`, for ranges_.
+  PRETOK_NOINLINE Refusal search_ranges(const std::uint8_t *data, std::size_t size,
+                                        const OnSegment &emit) const;
+  // Like `search`, for ranges_. The phase is 0 for exact tokens, and 1 for normalized tokens.
+  Refusal search_phase_of_ranges(unsigned phase, const std::uint8_t *data, std::size_t start,
+                                 std::size_t end, const OnSegment &emit) const;
+  // Returns the tokens of a phase, or nullptr.
+  const Finder *finder_of(bool normalized) const;
+
   AddedTokens() = default;
   AddedTokens of_phase(bool normalized) const;
   void add_finder(const std::vector<AddedToken> &tokens, bool normalized, bool nfc);
@@ -152,6 +175,21 @@ private:
   Treatment treatment_ = Treatment::ALLOW;
   std::size_t longest_ = 0;
   bool strips_ = false;
+  // If not nullptr, finders_ is empty, and only the phases from first_phase_ to end_phase_,
+  // excluded, are searched.
+  std::shared_ptr<const std::vector<TextRange>> ranges_;
+  unsigned first_phase_ = 0;
+  unsigned end_phase_ = 2;
+};
+
+// A range of a text, from the end of the range before it to `end`, in bytes. `tokens` are
+// searched in the range, and a match never crosses an end of it. But the flags of a token look
+// into the next range. The tokens `given` come after the text of the range, without bytes of
+// their own. Nothing crosses them: no pre-token, and no white space of a token.
+struct AddedTokens::TextRange {
+  std::size_t end = 0;
+  std::shared_ptr<const AddedTokens> tokens;
+  std::vector<AddedToken> given;
 };
 
 } // namespace pretok

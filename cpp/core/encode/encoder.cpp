@@ -37,13 +37,16 @@ Refusal Encoder::count(const std::uint8_t *data, std::size_t size, const AddedTo
 
 Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
-                              Part which, const OnBatch &on_batch) const {
+                              Part which, const OnBatch &on_batch,
+                              std::vector<EncodedPart> *parts) const {
   BatchQueue queue(batch_encoder_, kernels().instruction_set, data, size, cache, ids, on_batch);
   Prefixes prefixes(spaces_, data, which);
   const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
     const std::uint8_t *const part = data + segment.start;
     const std::size_t part_size = segment.end - segment.start;
     const bool prefixed = prefixes.comes_before(segment);
+    if (parts != nullptr)
+      parts->push_back({segment, prefixed});
     if (segment.token != nullptr) {
       if (prefixed) {
         queue.flush();
@@ -83,6 +86,53 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               std::vector<std::int64_t> &starts,
                               std::vector<std::int64_t> &ends, Part which) const {
+  if (needs_pre_token_spans())
+    return encode_spans_of_pre_tokens(data, size, added, ids, starts, ends, which);
+  const std::size_t done = ids.size();
+  std::vector<EncodedPart> parts;
+  const Refusal refusal = encode_parts(data, size, added, cache, ids, which, nullptr, &parts);
+  const std::size_t count = ids.size() - done;
+  const std::uint32_t *const new_ids = ids.data() + done;
+  std::int64_t *const first = room(starts, count);
+  std::int64_t *const last = room(ends, count);
+  std::size_t next = 0;
+  for (const EncodedPart &part : parts) {
+    const Segment &segment = part.segment;
+    const std::uint8_t *const text = data + segment.start;
+    const std::size_t text_size = segment.token == nullptr ? segment.end - segment.start : 0;
+    const std::size_t prefix = part.prefixed ? 1 : 0;
+    const bool is_changed = spaces_.changes(text, text_size);
+    const std::size_t new_size =
+        is_changed ? changed_text(text, text_size, part.prefixed).size() : prefix + text_size;
+    TextSpacesSource source(spaces_, text, text_size, part.prefixed);
+    for (std::size_t at = 0; at < new_size && next < count;
+         ++next) { // `at` is in the text with its prefix
+      if (next + SPANS_AHEAD < count)
+        vocabulary_.prefetch_token(new_ids[next + SPANS_AHEAD]);
+      const std::size_t token_end = at + vocabulary_.token(new_ids[next]).size;
+      // Only the prefix shifts the spans in a text without other changes.
+      std::size_t start = std::max(at, prefix) - prefix;
+      std::size_t end = std::max(token_end, prefix) - prefix;
+      if (is_changed)
+        source.find(at, token_end, start, end);
+      else if (spaces_.are_marks)
+        source.widen(start, end);
+      first[next] = static_cast<std::int64_t>(segment.start + start);
+      last[next] = static_cast<std::int64_t>(segment.start + end);
+      at = token_end;
+    }
+    if (segment.token != nullptr) {
+      first[next] = static_cast<std::int64_t>(segment.start);
+      last[next++] = static_cast<std::int64_t>(segment.end);
+    }
+  }
+  return refusal;
+}
+
+Refusal Encoder::encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_t size,
+                                            const AddedTokens &added, IdBuffer &ids,
+                                            std::vector<std::int64_t> &starts,
+                                            std::vector<std::int64_t> &ends, Part which) const {
   Prefixes prefixes(spaces_, data, which);
   return added.split(data, size, [&](const Segment &segment) {
     const bool is_text = segment.token == nullptr;
@@ -90,50 +140,16 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     const std::uint8_t *const text = data + segment.start;
     const std::size_t text_size = is_text ? segment.end - segment.start : 0;
     TextSpacesSource source(spaces_, text, text_size, prefixed);
-    const auto add_span = [&](std::size_t from, std::size_t to) {
-      std::size_t start = 0;
-      std::size_t end = 0;
-      source.find(from, to, start, end);
-      starts.push_back(static_cast<std::int64_t>(segment.start + start));
-      ends.push_back(static_cast<std::int64_t>(segment.start + end));
-    };
-    std::size_t done = ids.size();
-    std::size_t at = 0; // the end of the last token in the changed text
-    const bool is_changed = spaces_.changes(text, text_size);
-    const auto add_spans = [&] {
-      if (!is_changed) {
-        // The text has no changes but the prefix, so only the prefix shifts the spans.
-        const std::size_t prefix = prefixed ? 1 : 0;
-        const std::size_t count = ids.size() - done;
-        std::int64_t *const first = room(starts, count);
-        std::int64_t *const last = room(ends, count);
-        const std::uint32_t *const new_ids = ids.data() + done;
-        for (std::size_t i = 0; i < count; ++i) {
-          if (i + SPANS_AHEAD < count)
-            vocabulary_.prefetch_token(new_ids[i + SPANS_AHEAD]);
-          std::size_t start = std::max(at, prefix) - prefix;
-          at += vocabulary_.token(new_ids[i]).size;
-          std::size_t end = std::max(at, prefix) - prefix;
-          if (spaces_.are_marks)
-            source.widen(start, end);
-          first[i] = static_cast<std::int64_t>(segment.start + start);
-          last[i] = static_cast<std::int64_t>(segment.start + end);
-        }
-        done = ids.size();
-      }
-      for (; done < ids.size(); ++done) {
-        const std::size_t token_size = vocabulary_.token(ids.data()[done]).size;
-        add_span(at, at + token_size);
-        at += token_size;
-      }
-    };
     if (is_text || prefixed) {
-      if (needs_pre_token_spans()) {
-        const std::vector<std::uint8_t> changed = changed_text(text, text_size, prefixed);
-        encode_pre_tokens(changed.data(), changed.size(), ids, add_span);
-      } else {
-        encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
-      }
+      const std::vector<std::uint8_t> changed = changed_text(text, text_size, prefixed);
+      encode_pre_tokens(changed.data(), changed.size(), ids,
+                        [&](std::size_t from, std::size_t to) {
+                          std::size_t start = 0;
+                          std::size_t end = 0;
+                          source.find(from, to, start, end);
+                          starts.push_back(static_cast<std::int64_t>(segment.start + start));
+                          ends.push_back(static_cast<std::int64_t>(segment.start + end));
+                        });
     }
     if (is_text)
       return;

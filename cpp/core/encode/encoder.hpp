@@ -86,14 +86,24 @@ private:
     bool is_begun_;
   };
 
+  struct EncodedPart {
+    Segment segment;
+    bool prefixed; // whether the prefix of TextSpaces comes before it
+  };
   using OnBatch = std::function<void()>;
 
   // Functions with the argument `on_batch` call on_batch() after each batch of ids, unless
   // `on_batch` is empty. encode_text encodes a part between added tokens. `text` may be empty
-  // only if `has_prefix`: then the prefix is encoded by itself.
+  // only if `has_prefix`: then the prefix is encoded by itself. encode_parts appends the parts
+  // and the added tokens to `parts`, unless it is nullptr.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                       PreTokenCache &cache, IdBuffer &ids, Part which,
-                       const OnBatch &on_batch) const;
+                       PreTokenCache &cache, IdBuffer &ids, Part which, const OnBatch &on_batch,
+                       std::vector<EncodedPart> *parts = nullptr) const;
+  // Like encode_spans, if needs_pre_token_spans().
+  Refusal encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_t size,
+                                     const AddedTokens &added, IdBuffer &ids,
+                                     std::vector<std::int64_t> &starts,
+                                     std::vector<std::int64_t> &ends, Part which) const;
   void encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
                    PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
   // Returns a part with its prefix, and with the changes of TextSpaces.

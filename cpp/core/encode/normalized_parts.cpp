@@ -28,15 +28,18 @@ Refusal NormalizedParts::visit(const std::uint8_t *text, std::size_t size) {
 Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
                                     std::size_t start) {
   const bool has_metaspace = chain_ != nullptr && chain_->has_metaspace();
-  if (has_sources_ || (has_metaspace && needs_sources(start)))
+  const std::vector<std::size_t> ends = added_.normalized.ends();
+  if (has_sources_ || !ends.empty() || (has_metaspace && needs_sources(start)))
     align(part, size, start);
   else
     normalize(part, size, start);
+  if (!ends.empty())
+    moved_ = added_.normalized.moved(normalized_places(ends));
   if (normal_.empty())
     return {};
   Refusal refusal =
       has_metaspace ? visit_metaspace_parts(start)
-                    : on_text_(normal_.data(), normal_.size(), added_.normalized,
+                    : on_text_(normal_.data(), normal_.size(), tokens(),
                                has_sources_ ? sources_.data() : nullptr,
                                continues(start) ? Encoder::Part::LATER : Encoder::Part::FIRST);
   if (refusal.token == nullptr)
@@ -47,11 +50,23 @@ Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
   return refusal;
 }
 
+std::vector<std::size_t>
+NormalizedParts::normalized_places(const std::vector<std::size_t> &places) const {
+  std::vector<std::size_t> moved;
+  std::size_t at = 0;
+  for (const std::size_t place : places) {
+    while (at < sources_.size() && static_cast<std::size_t>(sources_[at].start) < place)
+      ++at;
+    moved.push_back(at);
+  }
+  return moved;
+}
+
 Refusal NormalizedParts::visit_metaspace_parts(std::size_t start) {
   const PrependScheme scheme = chain_->prepend();
   const bool needs_starts = needs_sources(start);
   const AddedTokens nothing = added_.normalized.exact(); // has no exact tokens
-  return added_.normalized.split(normal_.data(), normal_.size(), [&](const Segment &segment) {
+  return tokens().split(normal_.data(), normal_.size(), [&](const Segment &segment) {
     if (segment.token != nullptr)
       return on_token_(*segment.token, sources_.empty()
                                            ? Source{}

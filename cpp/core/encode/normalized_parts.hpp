@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pretok {
@@ -57,6 +58,12 @@ public:
   Refusal visit(const std::uint8_t *text, std::size_t size);
 
 private:
+  // Returns the normalized added tokens to search for in normal_.
+  const AddedTokens &tokens() const { return moved_ ? *moved_ : added_.normalized; }
+  // Returns the byte of normal_ for each byte offset in the text; the offsets ascend. A
+  // character that normalizing makes of characters on both sides of an offset counts to the
+  // left side, at which it begins.
+  std::vector<std::size_t> normalized_places(const std::vector<std::size_t> &places) const;
   Refusal visit_part(const std::uint8_t *part, std::size_t size, std::size_t start);
   // Returns whether the text continues another text at byte `start`.
   bool continues(std::size_t start) const {
@@ -90,6 +97,7 @@ private:
   const OnText &on_text_;
   std::vector<std::uint8_t> normal_; // the normalized part
   std::vector<Source> sources_;      // by byte of normal_; empty if they are not known
+  std::optional<AddedTokens> moved_; // for normal_, if the tokens have ranges
 };
 
 } // namespace pretok

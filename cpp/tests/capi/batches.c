@@ -37,6 +37,48 @@ void test_encode_spans(const pretok_tokenizer *tokenizer) {
   CHECK(last_error.position == 5);
 }
 
+void test_segments(const pretok_tokenizer *tokenizer) {
+  static const uint32_t GIVEN[] = {1, 2};
+  const pretok_segment segments[] = {
+      {"<|e", 3, NULL, 0, PRETOK_SPECIAL_ALLOW, NULL},
+      {"nd|> <|end|>", 12, NULL, 0, PRETOK_SPECIAL_PLAIN, NULL},
+      {"<|end|>", 7, GIVEN, 2, PRETOK_SPECIAL_ALLOW, NULL},
+      {NULL, 0, NULL, 0, PRETOK_SPECIAL_RAISE, NULL},
+      {"hello", 5, NULL, 0, PRETOK_SPECIAL_RAISE, NULL},
+  };
+  uint32_t ids[64];
+  pretok_segment_span spans[64];
+  size_t ends[5];
+  size_t count = 0;
+  size_t failed = 77;
+  CHECK(pretok_encode_segments(tokenizer, segments, 5, true, ids, spans, 64, &count, ends,
+                               &failed, &last_error) == PRETOK_OK);
+  CHECK(failed == 77 && ends[4] == count && ends[2] == ends[1] + 3 && ends[3] == ends[2]);
+  uint32_t expected[64];
+  size_t plain_count = 0;
+  pretok_encode_options options = options_with(PRETOK_SPECIAL_PLAIN);
+  CHECK(pretok_encode(tokenizer, "<|end|> <|end|>", 15, &options, expected, 64, &plain_count,
+                      &last_error) == PRETOK_OK);
+  CHECK(ends[1] == plain_count && memcmp(ids, expected, plain_count * sizeof ids[0]) == 0);
+  CHECK(ids[ends[1] + 1] == 1 && ids[ends[1] + 2] == 2);
+  CHECK(spans[ends[1] + 2].segment == 2 && spans[ends[1] + 2].start == 1);
+  CHECK(spans[count - 1].end_segment == 4 && spans[count - 1].end == 5);
+  CHECK(pretok_encode_segments(tokenizer, segments, 5, false, NULL, NULL, 0, &count, ends, NULL,
+                               NULL) == PRETOK_OK);
+  CHECK(pretok_encode_segments(tokenizer, NULL, 0, true, NULL, NULL, 0, &count, NULL, NULL,
+                               NULL) == PRETOK_OK);
+  CHECK(count == 0);
+  pretok_segment refused = {"a<|end|>", 8, NULL, 0, PRETOK_SPECIAL_RAISE, NULL};
+  FAILS(pretok_encode_segments(tokenizer, &refused, 1, true, ids, NULL, 64, &count, ends,
+                               &failed, &last_error),
+        PRETOK_SPECIAL_TOKEN, "segments[0]");
+  CHECK(last_error.position == 1 && failed == 0);
+  refused.text = NULL;
+  FAILS(pretok_encode_segments(tokenizer, &refused, 1, true, ids, NULL, 64, &count, ends, NULL,
+                               &last_error),
+        PRETOK_INVALID_ARGUMENT, "text");
+}
+
 void test_batches(const pretok_tokenizer *tokenizer) {
   const char *texts[] = {"hello the", "", "<|x|>", "world"};
   const size_t sizes[] = {9, 0, 5, 5};

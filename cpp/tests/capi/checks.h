@@ -65,6 +65,7 @@ void test_encoding(const pretok_tokenizer *tokenizer);
 /* batches.c */
 void test_encode_spans(const pretok_tokenizer *tokenizer);
 void test_batches(const pretok_tokenizer *tokenizer);
+void test_segments(const pretok_tokenizer *tokenizer);
 void test_gguf_values(void);
 
 /* decoding.c */

@@ -58,6 +58,7 @@ int main(void) {
   test_encoding(tokenizer);
   test_encode_spans(tokenizer);
   test_batches(tokenizer);
+  test_segments(tokenizer);
   test_gguf_values();
   test_decoding(tokenizer);
   test_decode_stream(tokenizer);

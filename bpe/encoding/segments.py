@@ -1,0 +1,237 @@
+"""Encode a text of several segments, of which each has its own policy for added tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.encoding.arguments import validate_text
+from bpe.encoding.offsets import UnitOffsets
+from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.utf8 import encode_utf8
+from bpe.errors import SpecialTokenError, shortened
+from bpe.once import once
+from bpe.types import Errors, Ids, Offsets, SegmentLike, Special, Text, Unit
+from bpe.vocabulary import ID_LIMIT
+
+_TEXT = str, bytes, bytearray, memoryview
+_Result: TypeAlias = tuple[Ids, Offsets, Offsets, Offsets]
+"""The ids, the ends, and the spans of the ids in bytes of all texts together."""
+
+
+class Segmented:
+    """The ids of n tokens, and the places of these tokens in the m segments of a text.
+
+    `ids` is a uint32 array of shape (n,). `ends` is an int64 array of shape (m,): the tokens that
+    begin before the end of segment k are ids[:ends[k]]. The other properties are int64 arrays of
+    shape (n,), which are made at their first use.
+    """
+
+    def __init__(
+        self,
+        ids: Ids,
+        ends: Offsets,
+        starts: Offsets,
+        stops: Offsets,
+        source: tuple[Sequence[SegmentLike], Special, Errors],
+        unit: Unit | None,
+    ) -> None:
+        """Store the ids, and their spans in bytes of all texts together.
+
+        `source` has the arguments of the SegmentList, and `unit` is that of `starts` and `stops`.
+        """
+        self.ids = ids
+        self.ends = ends
+        self._starts = starts
+        self._stops = stops
+        self._source = source
+        self._unit = unit
+
+    @once
+    def _segments(self) -> SegmentList:
+        return SegmentList(*self._source)
+
+    @once
+    def segment_of(self) -> Offsets:
+        """The segment in which each token begins."""
+        return np.searchsorted(self.ends, np.arange(len(self.ids)), side="right")
+
+    @once
+    def end_segment_of(self) -> Offsets:
+        """The segment in which each token ends, which is a later one if the token crosses."""
+        last = np.searchsorted(self._segments.byte_ends, self._stops, side="left")
+        return np.where(self._is_given, self.segment_of, np.maximum(self.segment_of, last))
+
+    @once
+    def _is_given(self) -> NDArray[np.bool_]:
+        return np.array([bool(ids) for ids in self._segments.ids], bool)[self.segment_of]
+
+    @once
+    def starts(self) -> Offsets:
+        """The start of each token in the text of `segment_of`."""
+        return self._segments.own_offsets(self._starts, self.segment_of, False, self._unit)
+
+    @once
+    def stops(self) -> Offsets:
+        """The end of each token in the text of `end_segment_of`, excluded."""
+        stops = self._segments.own_offsets(self._stops, self.end_segment_of, True, self._unit)
+        is_empty = (self._stops <= self._starts) & ~self._is_given
+        return np.where(is_empty, self.starts, stops)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Segmented({len(self.ids)} ids of {len(self.ends)} segments)"
+
+
+class SegmentList:
+    """The segments of one call, with their texts as UTF-8."""
+
+    def __init__(self, segments: Iterable[SegmentLike], special: Special, errors: Errors) -> None:
+        """Check the segments. `special` is the policy of texts that come without one.
+
+        Raises TypeError or ValueError, which name the index of a wrong segment, and
+        UnicodeEncodeError.
+        """
+        self.errors = errors
+        self.texts: list[Text | None] = []
+        self.utf8: list[bytes] = []
+        self.policies: list[Special] = []
+        self.ids: list[Sequence[int]] = []
+        for at, segment in enumerate(segments):
+            self._add(at, segment, special)
+        self.byte_ends = np.fromiter(accumulate(map(len, self.utf8)), np.int64, len(self.utf8))
+
+    def _add(self, at: int, segment: SegmentLike, special: Special) -> None:
+        text: Any = segment
+        if isinstance(segment, tuple) and len(segment) == 2 and isinstance(segment[0], _TEXT):
+            text, special = segment
+        ids: Sequence[int] = ()
+        utf8 = b""
+        if isinstance(text, _TEXT):
+            try:
+                utf8 = encode_utf8(validate_text(text, self.errors))
+            except UnicodeEncodeError as error:
+                error.reason += f" (segments[{at}])"
+                raise
+        else:
+            ids, text = _ids_of(at, segment), None
+        self.texts.append(text)
+        self.utf8.append(utf8)
+        self.policies.append(special)
+        self.ids.append(ids)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def own_offsets(
+        self, places: Offsets, segment_of: Offsets, is_end: bool, unit: Unit | None
+    ) -> Offsets:
+        """Convert byte offsets in all texts together to offsets in the own texts of segments.
+
+        The offset of the start or the end of an id, of a segment that is ids, counts these ids.
+        """
+        first = np.concatenate([np.zeros(1, np.int64), self.byte_ends])
+        # NFC may sort marks across an end, so a place may be before the start of its segment.
+        result: Offsets = np.maximum(places - first[segment_of], 0)
+        order = np.argsort(segment_of, kind="stable")
+        bounds = np.searchsorted(segment_of[order], np.arange(len(self) + 1))
+        for at, (text, ids) in enumerate(zip(self.texts, self.ids, strict=True)):
+            members = order[bounds[at] : bounds[at + 1]]
+            if ids:
+                result[members] = np.arange(len(members)) + is_end
+            elif text is not None and len(members):
+                offsets = UnitOffsets(text, self.errors, unit)
+                convert = offsets.ends if is_end else offsets.starts
+                result[members] = convert(result[members])
+        return result
+
+    def located(self, error: SpecialTokenError) -> SpecialTokenError:
+        """Return the error of a token in all texts together, with its segment and own offset."""
+        at = np.searchsorted(self.byte_ends, [error.position], side="right")
+        own = self.own_offsets(np.array([error.position]), at, is_end=False, unit=None)
+        return SpecialTokenError(error.token, int(own[0]), int(at[0]))
+
+
+def _ids_of(at: int, segment: Any) -> list[int]:
+    """Return the ids that segment `at` consists of; raise TypeError or ValueError."""
+    expected = "expected a text, (text, special) or a sequence of ids"
+    try:
+        ids = [index(id) for id in segment]
+    except TypeError:
+        raise TypeError(f"segments[{at}] is {shortened(segment)}; {expected}") from None
+    for id in ids:
+        if not 0 <= id < ID_LIMIT:
+            raise ValueError(f"segments[{at}] has {id}; expected an id from 0 to {ID_LIMIT - 1}")
+    return ids
+
+
+def encode_segments(
+    pipeline: Pipeline,
+    segments: Iterable[SegmentLike],
+    special: Special,
+    errors: Errors,
+    joined: bool,
+    unit: Unit | None,
+) -> Segmented:
+    """Return the ids of `segments`; Tokenizer.encode_segments explains the arguments."""
+    if isinstance(segments, _TEXT):
+        raise TypeError(
+            f"expected an iterable of segments, got one {type(segments).__name__}; pass "
+            "[(text, special)]"
+        )
+    listed = list(segments)
+    found = pipeline.encode_segments(listed, special, errors) if joined else None
+    if found is not None:
+        return Segmented(*found, (listed, special, errors), unit)
+    checked = SegmentList(listed, special, errors)
+    spans = (_encode_joined if joined else _encode_apart)(pipeline, checked)
+    return Segmented(*spans, (listed, special, errors), unit)
+
+
+def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
+    """Return the ids, ends and spans of all segments as one text.
+
+    A match of an added token crosses no end of a segment.
+    """
+    ends = segments.byte_ends
+    ranges = zip(ends.tolist(), segments.policies, segments.ids, strict=True)
+    try:
+        ids, starts, stops = pipeline.spans_in_ranges(b"".join(segments.utf8), list(ranges))
+    except SpecialTokenError as error:
+        raise segments.located(error) from None
+    # NFC may sort marks, so starts may descend, but never across an end of a part.
+    begun = np.searchsorted(np.maximum.accumulate(starts), ends, side="left")
+    # `begun` lacks the ids that segments give at `ends` themselves.
+    given = np.cumsum([0, *map(len, segments.ids)])
+    here = given[1:] - given[np.searchsorted(ends, ends, side="left")]
+    all_ends = begun + here
+    all_ends[-1:] = len(ids)  # a token of a prefix alone may come after all bytes
+    return ids, all_ends, starts, stops
+
+
+def _encode_apart(pipeline: Pipeline, segments: SegmentList) -> _Result:
+    """Return the ids, ends and spans of each segment by itself, one after the other."""
+    rows = []
+    start = 0
+    for at, (utf8, special, given) in enumerate(
+        zip(segments.utf8, segments.policies, segments.ids, strict=True)
+    ):
+        try:
+            ids, starts, stops = pipeline.spans_in_ranges(utf8, [(len(utf8), special, given)])
+        except SpecialTokenError as error:
+            raise segments.located(
+                SpecialTokenError(error.token, error.position + start, at)
+            ) from None
+        rows.append((ids, starts + start, stops + start))
+        start += len(utf8)
+    empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    ids, starts, stops = map(np.concatenate, zip(empty, *rows, strict=True))
+    ends = np.cumsum([len(ids) for ids, *_ in rows], dtype=np.int64)
+    return ids, ends, starts, stops

@@ -1,0 +1,123 @@
+// pretok_encode_segments: a text whose parts have different policies for added tokens.
+#include "capi/encode_call.hpp"
+#include "core/encode/segments.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+// Names segment `index` in the message of `error`, and sets *failed_segment.
+pretok_status fail_segment(std::size_t index, pretok_status status, std::size_t *failed_segment,
+                           pretok_error *error) {
+  if (failed_segment != nullptr)
+    *failed_segment = index;
+  if (error == nullptr)
+    return status;
+  const pretok_error inner = *error;
+  return fail_at(error, status, inner.position, "segments[%zu]: %s", index, inner.message);
+}
+
+// The result of a call.
+struct Segmented {
+  IdBuffer ids;
+  std::vector<SegmentSpan> places;
+  std::vector<std::int64_t> ends;
+};
+
+// Checks a segment of the caller, and adds it to `segments`.
+pretok_status add_segment(const pretok_tokenizer &tokenizer, const pretok_segment &given,
+                          SegmentedText &segments, pretok_error *error) {
+  if (const pretok_status status = check(error, {{given.text, "text", given.size != 0},
+                                                 {given.ids, "ids", given.id_count != 0}}))
+    return status;
+  const auto *const text = reinterpret_cast<const std::uint8_t *>(given.text);
+  pretok_encode_options options{};
+  options.struct_size = sizeof options;
+  std::memcpy(&options.special, &given.special, sizeof options.special);
+  options.allowed = given.allowed;
+  EncodeCall call;
+  if (const pretok_status status = call.read(tokenizer, &options, error))
+    return status;
+  if (const pretok_status status = call.check_bytes(text, given.size, 0, error))
+    return status;
+  // The tokens belong to the tokenizer or the set, and outlive the call.
+  const std::shared_ptr<const AddedTokens> tokens(std::shared_ptr<void>(), &call.policy->all);
+  segments.add(text, given.size, tokens, given.ids, given.id_count);
+  return PRETOK_OK;
+}
+
+// Encodes segments as one text, and appends the result. `first` is the index of the first one.
+pretok_status encode(const Tokenizer &tokenizer, const SegmentedText &segments,
+                     std::size_t first, Segmented &result, std::size_t *failed_segment,
+                     pretok_error *error) {
+  const CacheLease cache(tokenizer.caches());
+  Spans spans;
+  const auto done = static_cast<std::int64_t>(result.ids.size());
+  Refusal refusal = segments.encode(tokenizer, *cache, result.ids, spans);
+  if (refusal.token != nullptr) {
+    const std::size_t segment = first + segments.locate(refusal.position);
+    EncodeCall call;
+    call.tokenizer = &tokenizer;
+    return fail_segment(segment, call.refuse(refusal, 0, error), failed_segment, error);
+  }
+  for (const std::int64_t end : segments.token_ends(spans))
+    result.ends.push_back(done + end);
+  segments.add_places(spans, first, result.places);
+  return PRETOK_OK;
+}
+
+pretok_status encode_all(const pretok_tokenizer &tokenizer, const pretok_segment *given,
+                         std::size_t count, bool joined, Segmented &result,
+                         std::size_t *failed_segment, pretok_error *error) {
+  SegmentedText segments;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const pretok_status status = add_segment(tokenizer, given[i], segments, error))
+      return fail_segment(i, status, failed_segment, error);
+    if (joined)
+      continue;
+    if (const pretok_status status =
+            encode(*tokenizer.core, segments, i, result, failed_segment, error))
+      return status;
+    segments = SegmentedText();
+  }
+  return joined && count != 0
+             ? encode(*tokenizer.core, segments, 0, result, failed_segment, error)
+             : PRETOK_OK;
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+pretok_status pretok_encode_segments(const pretok_tokenizer *tokenizer,
+                                     const pretok_segment *segments, size_t segment_count,
+                                     bool joined, uint32_t *ids, pretok_segment_span *spans,
+                                     size_t capacity, size_t *count, size_t *ends,
+                                     size_t *failed_segment, pretok_error *error) noexcept {
+  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"},
+                                                 {segments, "segments", segment_count != 0},
+                                                 {ids, "ids", spans != nullptr},
+                                                 {count, "count"},
+                                                 {ends, "ends", segment_count != 0}}))
+    return status;
+  return guarded(error, [&] {
+    Segmented result;
+    if (const pretok_status status = encode_all(*tokenizer, segments, segment_count, joined,
+                                                result, failed_segment, error))
+      return status;
+    std::copy(result.ends.begin(), result.ends.end(), ends);
+    if (const pretok_status status = room_for(result.ids.size(), ids, capacity, count, error))
+      return status;
+    if (ids != nullptr)
+      std::copy_n(result.ids.data(), result.ids.size(), ids);
+    if (spans != nullptr)
+      for (const SegmentSpan &span : result.places)
+        *spans++ = {span.segment, span.start, span.end_segment, span.end};
+    return PRETOK_OK;
+  });
+}

@@ -1,0 +1,221 @@
+"""encode_segments: added tokens within segments, ids and spans; C++ equals pure Python."""
+
+from __future__ import annotations
+
+import pickle
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe.encoding.segments import Segmented
+from bpe.types import SegmentLike
+from pretok.machine.backend import BackendName
+from random_normalizers import ADDED, PIECES, random_normalizer
+from support import max_examples, seeded
+
+POLICIES: tuple[Any, ...] = ("raise", "text", "allow", "plain", {"<e>"}, set())
+PLAIN_TOKENS = [
+    AddedToken("<e>", 900),
+    AddedToken("<e><f>", 901),
+    AddedToken("b>", 902, special=False),
+]
+TOKENS_WITH_FLAGS = [
+    *PLAIN_TOKENS[:2],
+    AddedToken("<l>", 904, lstrip=True),
+    AddedToken("<r>", 905, special=False, rstrip=True),
+    AddedToken("<w>", 906, single_word=True),
+]
+LETTERS = ["<", "e", ">", "<e>", "<f>", "a", "b", "ab", " ", "\n", "é", "b>", "<l>", "<r>", "<w>"]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> bpe.Vocabulary:
+    return bpe.train(["xe xe ▁a ▁x é É fi <e> ab\n\n"] * 3, vocab_size=266).vocabulary
+
+
+def random_segments(random: Random, pieces: list[bytes], as_str: bool) -> list[SegmentLike]:
+    segments: list[SegmentLike] = []
+    for _ in range(random.randrange(6)):
+        if random.random() < 0.15:
+            segments.append(random.choices(range(1000), k=random.randrange(3)))
+            continue
+        text = b"".join(random.choices(pieces, k=random.randrange(5)))
+        special: Any = random.choice(POLICIES)
+        segments.append((text.decode("utf-8", "replace") if as_str else text, special))
+    return segments
+
+
+def places(found: Segmented) -> tuple[list[int], ...]:
+    rows = found.ids, found.ends, found.segment_of, found.end_segment_of, found.starts, found.stops
+    return tuple(row.tolist() for row in rows)
+
+
+def result(tokenizer: Tokenizer, segments: list[SegmentLike], joined: bool) -> object:
+    try:
+        return places(tokenizer.encode_segments(segments, joined=joined))
+    except SpecialTokenError as error:
+        return error.token, error.position, error.text_index
+
+
+def test_native_equals_python(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    random = seeded("segments")
+    for _ in range(max_examples(300)):
+        normalizer = random.choice([None, random_normalizer(random)])
+        flags = random.sample(ADDED, random.randrange(len(ADDED)))
+        options: dict[str, Any] = {
+            "added_tokens": [*flags, AddedToken("<e>", 900)] if ADDED[0] not in flags else flags,
+            "normalizer": normalizer, "add_prefix_space": random.random() < 0.3,
+        }  # fmt: skip
+        try:
+            expected = Tokenizer(vocabulary, "gpt2", backend="python", **options)
+        except bpe.VocabularyError:  # the normalizer removes an added token
+            continue
+        ours = Tokenizer(vocabulary, "gpt2", backend="native", **options)
+        for _ in range(6):
+            segments = random_segments(random, PIECES, random.random() < 0.5)
+            for joined in (True, False):
+                found = result(ours, segments, joined)
+                assert found == result(expected, segments, joined), (options, segments, joined)
+
+
+def expected_ids(tokenizer: Tokenizer, segments: list[tuple[str, str]]) -> list[int]:
+    """Find the added tokens of each segment by itself; encode the text between them at once."""
+    ids: list[int] = []
+    text = ""
+    for content, policy in segments:
+        at = 0
+        while at < len(content):
+            fits = [
+                token
+                for token in PLAIN_TOKENS
+                if content.startswith(token.content, at)
+                and (policy == "allow" or (policy == "text" and not token.special))
+            ]
+            token = max(fits, key=lambda token: len(token.content), default=None)
+            if token is None:
+                text += content[at]
+                at += 1
+                continue
+            ids += [*tokenizer.encode(text, "plain"), token.id]
+            text = ""
+            at += len(token.content)
+    return ids + tokenizer.encode(text, "plain")
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_definition(
+    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
+) -> None:
+    if backend == "native":
+        request.getfixturevalue("native")
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=PLAIN_TOKENS, backend=backend)
+    random = seeded("definition of segments")
+    for _ in range(max_examples(1000) * 10):
+        segments = [
+            ("".join(random.choices(LETTERS, k=random.randrange(5))), random.choice(POLICIES[2:4]))
+            for _ in range(random.randrange(5))
+        ]  # fmt: skip
+        found = tokenizer.encode_segments(segments)
+        assert found.ids.tolist() == expected_ids(tokenizer, segments), segments
+        apart = [id for text, policy in segments for id in tokenizer.encode(text, policy)]
+        assert tokenizer.encode_segments(segments, joined=False).ids.tolist() == apart
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_harmless_content(
+    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
+) -> None:
+    """The ids are those of the whole text if no match crosses an end."""
+    if backend == "native":
+        request.getfixturevalue("native")
+    random = seeded("harmless segments")
+    for normalizer in (None, "NFC"):
+        tokenizer = Tokenizer(
+            vocabulary, "gpt2", added_tokens=TOKENS_WITH_FLAGS, normalizer=normalizer,
+            backend=backend,
+        )  # fmt: skip
+        for _ in range(max_examples(300) * 10):
+            segments = [
+                ("".join(random.choices(["a", "b ", "\n", " ", "é", "e\u0301"], k=3)), "plain")
+                if random.random() < 0.5
+                else (random.choice(TOKENS_WITH_FLAGS).content, "allow")
+                for _ in range(random.randrange(6))
+            ]
+            whole = "".join(text for text, _ in segments)
+            found = tokenizer.encode_segments(segments)
+            assert found.ids.tolist() == tokenizer.encode(whole, "allow"), segments
+            _, starts, stops = tokenizer.token_spans(whole, "allow")
+            first = np.cumsum([0, *(len(text) for text, _ in segments)])
+            assert (first[found.segment_of] + found.starts).tolist() == starts.tolist()
+            assert (first[found.end_segment_of] + found.stops).tolist() == stops.tolist()
+            assert (found.starts >= 0).all()
+            begins = [(found.segment_of <= at).sum() for at in range(len(segments))]
+            assert found.ends.tolist() == begins
+
+
+def test_hostile_pieces(vocabulary: bpe.Vocabulary) -> None:
+    """No content gives an added token, in one segment or over several; decoding gives it back."""
+    tokens = [*TOKENS_WITH_FLAGS, PLAIN_TOKENS[2]]
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=tokens)
+    added = {token.id for token in tokens}
+    random = seeded("hostile segments")
+    for _ in range(max_examples(300) * 10):
+        content = "".join(random.choices(LETTERS, k=random.randrange(12)))
+        cut = random.randrange(len(content) + 1)
+        segments = [("<e>", "allow"), (content[:cut], "plain"), (content[cut:], "plain")]
+        found = tokenizer.encode_segments(segments)
+        assert found.ids[0] == 900
+        assert added.isdisjoint(found.ids[1:].tolist())
+        assert tokenizer.decode(found.ids[1:]) == content
+
+
+def test_ids_stand_like_added_tokens(vocabulary: bpe.Vocabulary) -> None:
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=[AddedToken("<r>", 905, rstrip=True)])
+    found = tokenizer.encode_segments([[7, 8], ("<r> ", "allow"), [9], [], (" a", "plain"), [3]])
+    assert found.ids.tolist() == [7, 8, 905, 9, *tokenizer.encode(" a"), 3]
+    assert found.ends[:4].tolist() == [2, 3, 4, 4]
+    assert found.segment_of[[0, 1, 2, 3, -1]].tolist() == [0, 0, 1, 2, 5]
+    assert found.starts[[0, 1, 2, 3]].tolist() == [0, 1, 0, 0]
+    assert found.stops[[0, 1, 2, 3]].tolist() == [1, 2, 4, 1]
+    assert found.ends[-1] == len(found) == len(found.ids)
+
+
+def test_tokens_that_cross() -> None:
+    tokenizer = bpe.train(["abcd"] * 3, vocab_size=259)
+    found = tokenizer.encode_segments(["é", "ab", b"c", "", "d", "\u20ac"])
+    assert found.ids.tolist()[2] == 258
+    assert (found.segment_of[2], found.end_segment_of[2]) == (1, 4)
+    assert found.starts.tolist() == [0, 0, 0, 0, 0, 0]
+    assert found.stops.tolist() == [1, 1, 1, 1, 1, 1]
+    assert repr(found) == "Segmented(6 ids of 6 segments)"
+
+
+def test_errors(vocabulary: bpe.Vocabulary) -> None:
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=[AddedToken("<e>", 900)])
+    with pytest.raises(SpecialTokenError) as caught:
+        tokenizer.encode_segments(["<e", ("é<e>", "raise")], "allow")
+    assert (caught.value.token, caught.value.position, caught.value.text_index) == ("<e>", 1, 1)
+    with pytest.raises(TypeError, match="pass \\[\\(text, special\\)\\]"):
+        tokenizer.encode_segments("ab")
+    for wrong in (5, None, (1, "x"), ["a"], ("a", "allow", 1)):
+        with pytest.raises(TypeError, match=r"segments\[1\]"):
+            tokenizer.encode_segments(["a", wrong])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"segments\[0\] has -1"):
+        tokenizer.encode_segments([[-1]])
+    with pytest.raises(ValueError, match="special='no'"):
+        tokenizer.encode_segments([("a", "no")])
+    with pytest.raises(UnicodeEncodeError, match=r"segments\[1\]"):
+        tokenizer.encode_segments(["a", "\ud800"], errors="strict")
+    empty = tokenizer.encode_segments([])
+    assert places(empty) == ([], [], [], [], [], [])
+
+
+def test_results_are_pickled(vocabulary: bpe.Vocabulary) -> None:
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=[AddedToken("<e>", 900)])
+    for segments in ([("é<e>", "plain"), "b"], [("<e>", "allow"), [1, 2]]):
+        found = tokenizer.encode_segments(segments)  # type: ignore[arg-type]
+        assert places(pickle.loads(pickle.dumps(found))) == places(found)
