@@ -66,7 +66,8 @@ class Tokenizer(TokenizerBudgets):
     "text" encodes the token as ordinary text, and "allow" encodes it as its id. If `special` is a
     set of special tokens, the tokens in the set are encoded as their ids, all other special tokens
     as ordinary text. Added tokens that are not special are then encoded as their ids. "plain"
-    encodes all added tokens as ordinary text: for text in which users may write anything.
+    encodes all added tokens as ordinary text. "content" does so too, but for tokens of white space
+    that are not special: for text in which users may write anything.
 
     `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
     applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),

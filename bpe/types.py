@@ -40,11 +40,12 @@ Offsets: TypeAlias = NDArray[np.int64]
 Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
 """The ids of a text, and the start and the end of each id in it."""
 
-Treatment: TypeAlias = Literal["raise", "text", "allow", "plain"]
+Treatment: TypeAlias = Literal["raise", "text", "allow", "plain", "content"]
 """The policy for all special tokens in a text.
 
 "raise" raises SpecialTokenError, "text" encodes them as ordinary text, "allow" as their ids.
-"plain" encodes all added tokens as ordinary text, also those that are not special.
+"plain" encodes all added tokens as ordinary text, also those that are not special. "content" does
+the same, but for tokens of white space alone that are not special: they cannot mark structure.
 """
 Special: TypeAlias = Treatment | Collection[str]
 """A policy for all special tokens, or the set of special tokens to allow."""

@@ -33,6 +33,10 @@ text has no special token, and for the other policies.
 """
 
 
+GIVEN_TOKEN = -1
+"""The end of the span of a token that has no bytes in the text (TextRange.ids)."""
+
+
 class AddedTokenSearch(Protocol):
     """The methods of AddedTokens, and of _core.AddedTokens in C++."""
 
@@ -282,6 +286,11 @@ def _split_at(found: Iterable[Match], data: bytes, start: int, end: int) -> Iter
 
 
 _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
+
+
+def is_white(content: str) -> bool:
+    """Return whether a text consists of white space alone; "▁" stands for a space."""
+    return _WHITE_SPACE.issuperset(content.replace("\u2581", " "))
 
 
 def _char_before(data: bytes, start: int, at: int) -> str:

@@ -11,7 +11,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 Advice: TypeAlias = Mapping[str, str]
 """Maps the name of a foreign argument to the sentence that follows the error."""
 
-_SPECIAL = 'special= takes "raise", "text", "allow", "plain" or a set of special tokens'
+_SPECIAL = 'special= takes "raise", "text", "allow", "plain", "content" or a set of special tokens'
 _STAND_IN = "bpe.compat.tiktoken takes the arguments of tiktoken"
 _PADDED = "encode_padded takes pad_id=, side=, max_length= and multiple_of="
 _SKIP = "the argument is called skip_special="

@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedTokenSearch
+from bpe.encoding.added_tokens import GIVEN_TOKEN, AddedTokenSearch
 from bpe.encoding.offsets import UnitOffsets, byte_offsets
 from bpe.encoding.policies import Phase
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
@@ -67,8 +67,8 @@ class NormalizedSegment:
     def spans(self, work: Work[Spans]) -> Spans:
         """Return the ids, and the half-open span of each id in bytes of the whole text."""
         if self.id is not None and not self.data:  # an id of TextRange.ids
-            bounds = np.array([self.start, self.start])
-            return np.array([self.id], np.uint32), bounds[:1], bounds[1:]
+            start, end = np.array([self.start]), np.array([GIVEN_TOKEN])
+            return np.array([self.id], np.uint32), start, end
         if self.id is not None:
             _, origins = self.aligned()
             bounds = self.start + self.byte_offsets(origins[[0, -1], [0, 1]])

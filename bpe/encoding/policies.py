@@ -7,7 +7,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Literal, TypeAlias, get_args
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
+from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch, is_white
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
 from bpe.encoding.token_list import AddedTokenList
@@ -36,9 +36,10 @@ class Policies:
     """Keeps the search for added tokens of each value of `special`: a named policy or a set.
 
     The policies "raise" and "allow" share one search structure, and "text" too unless it can leave
-    out tokens. "plain" searches for no token. Each set of names has its own structure, because a
-    token that is not in the set must not hide another token. A service may let its users choose
-    sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
+    out tokens. "plain" searches for no token, and "content" only for tokens of white space. Each
+    set of names has its own structure, because a token that is not in the set must not hide another
+    token. A service may let its users choose sets, so Policies keeps only the last MAX_SETS sets,
+    and fewer if they are large.
     """
 
     def __init__(
@@ -87,8 +88,8 @@ class Policies:
             names = frozenset(special)
         except TypeError:
             raise TypeError(
-                f"special={shortened(special)}; expected 'raise', 'text', 'allow', 'plain' or "
-                "a set of special tokens"
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow', 'plain', "
+                "'content' or a set of special tokens"
             ) from None
         for name in names - self._special:
             raise ValueError(
@@ -114,8 +115,8 @@ class Policies:
         special = next((treatment for treatment in _TREATMENTS if treatment == name), None)
         if special is None:
             raise ValueError(
-                f"special={shortened(name)}; expected 'raise', 'text', 'allow', 'plain' or "
-                "a set of special tokens"
+                f"special={shortened(name)}; expected 'raise', 'text', 'allow', 'plain', "
+                "'content' or a set of special tokens"
             )
         if special not in self._named:
             self._named[special] = _by_phase(self._treating(special))
@@ -124,6 +125,14 @@ class Policies:
     def _treating(self, special: Treatment) -> AddedTokenSearch:
         if special == "plain":
             return make_added(AddedTokenList(), self._backend)
+        if special == "content":
+            pairs = zip(self._original, self._list, strict=True)
+            white = [
+                searched
+                for token, searched in pairs
+                if not token.special and is_white(token.content)
+            ]
+            return make_added(white, self._backend)
         return (self._beside_text if special == "text" else self._all).treating(special)
 
     @once

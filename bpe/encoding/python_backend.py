@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.encoding.added_tokens import AddedTokenSearch
+from bpe.encoding.added_tokens import GIVEN_TOKEN, AddedTokenSearch
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.utf8 import StrOrBytes, decode_utf8, encode_utf8, has_surrogates
 from bpe.errors import SpecialTokenError, UnknownTokenError
@@ -208,7 +208,7 @@ class PythonBackend(OneByOne):
         segments, refusal = added.segments(data)
         for start, end, id in segments:
             if id is not None:
-                yield [id], None, start, end
+                yield [id], None, start, end if start < end else GIVEN_TOKEN
                 continue
             text = data[start:end]
             # The number of prefix bytes in the next pre-token: 0 or 1, and 0 after the first one.

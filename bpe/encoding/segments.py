@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.encoding.added_tokens import GIVEN_TOKEN
 from bpe.encoding.arguments import validate_text
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.pipeline import Pipeline
@@ -69,7 +70,8 @@ class Segmented:
 
     @once
     def _is_given(self) -> NDArray[np.bool_]:
-        return np.array([bool(ids) for ids in self._segments.ids], bool)[self.segment_of]
+        is_given: NDArray[np.bool_] = self._stops == GIVEN_TOKEN
+        return is_given
 
     @once
     def starts(self) -> Offsets:
@@ -145,7 +147,8 @@ class SegmentList:
         for at, (text, ids) in enumerate(zip(self.texts, self.ids, strict=True)):
             members = order[bounds[at] : bounds[at + 1]]
             if ids:
-                result[members] = np.arange(len(members)) + is_end
+                given = members[len(members) - len(ids) :]
+                result[given] = np.arange(len(given)) + is_end
             elif text is not None and len(members):
                 offsets = UnitOffsets(text, self.errors, unit)
                 convert = offsets.ends if is_end else offsets.starts
@@ -208,10 +211,10 @@ def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
         raise segments.located(error) from None
     # NFC may sort marks, so starts may descend, but never across an end of a part.
     begun = np.searchsorted(np.maximum.accumulate(starts), ends, side="left")
-    # `begun` lacks the ids that segments give at `ends` themselves.
-    given = np.cumsum([0, *map(len, segments.ids)])
-    here = given[1:] - given[np.searchsorted(ends, ends, side="left")]
-    all_ends = begun + here
+    # All tokens before the ids of a segment count to this segment, or to one before it.
+    after_given = np.append(np.flatnonzero(stops == GIVEN_TOKEN) + 1, 0)
+    sizes = np.array([len(given) for given in segments.ids], np.int64)
+    all_ends = np.maximum.accumulate(np.where(sizes > 0, after_given[np.cumsum(sizes) - 1], begun))
     all_ends[-1:] = len(ids)  # a token of a prefix alone may come after all bytes
     return ids, all_ends, starts, stops
 
@@ -229,7 +232,8 @@ def _encode_apart(pipeline: Pipeline, segments: SegmentList) -> _Result:
             raise segments.located(
                 SpecialTokenError(error.token, error.position + start, at)
             ) from None
-        rows.append((ids, starts + start, stops + start))
+        stops = np.where(stops == GIVEN_TOKEN, stops, stops + start)
+        rows.append((ids, starts + start, stops))
         start += len(utf8)
     empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
     ids, starts, stops = map(np.concatenate, zip(empty, *rows, strict=True))

@@ -15,7 +15,7 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
   int special; // a caller may have stored any number
   static_assert(sizeof special == sizeof copy.special, "an enumeration has the size of int");
   std::memcpy(&special, &copy.special, sizeof special);
-  if (special < PRETOK_SPECIAL_RAISE || special > PRETOK_SPECIAL_PLAIN)
+  if (special < PRETOK_SPECIAL_RAISE || special > PRETOK_SPECIAL_CONTENT)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.special is %d; expected a value of pretok_special", special);
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)

@@ -75,6 +75,11 @@ std::vector<AddedTokenPhases> make_policies(const Tokenizer &tokenizer,
   for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
     policies.emplace_back(all.treating(treatment));
   policies.emplace_back(tokenizer.search_for({})); // PRETOK_SPECIAL_PLAIN
+  std::vector<AddedToken> white;                   // PRETOK_SPECIAL_CONTENT
+  for (const AddedToken &token : tokens)
+    if (!token.special && AddedTokens::is_white(token.content))
+      white.push_back(token);
+  policies.emplace_back(tokenizer.search_for(std::move(white)));
   return policies;
 }
 

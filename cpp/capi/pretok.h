@@ -327,11 +327,13 @@ PRETOK_API pretok_status pretok_vocabulary_of(const pretok_tokenizer *,
 
 /* The treatment of special tokens that a text contains. */
 typedef enum pretok_special {
-  PRETOK_SPECIAL_RAISE = 0, /* fails, so untrusted text cannot inject special tokens */
-  PRETOK_SPECIAL_TEXT = 1,  /* encodes the special token as ordinary text */
-  PRETOK_SPECIAL_ALLOW = 2, /* encodes the special token as its id */
-  PRETOK_SPECIAL_PLAIN = 3 /* encodes all added tokens as ordinary text, also those that are not
-                              special, such as user-defined tokens */
+  PRETOK_SPECIAL_RAISE = 0,  /* fails, so untrusted text cannot inject special tokens */
+  PRETOK_SPECIAL_TEXT = 1,   /* encodes the special token as ordinary text */
+  PRETOK_SPECIAL_ALLOW = 2,  /* encodes the special token as its id */
+  PRETOK_SPECIAL_PLAIN = 3,  /* encodes all added tokens as ordinary text, also those that are
+                                not special, such as user-defined tokens */
+  PRETOK_SPECIAL_CONTENT = 4 /* like PRETOK_SPECIAL_PLAIN, but finds tokens of white space alone
+                                that are not special: they cannot mark structure */
 } pretok_special;
 
 /* A set of special tokens to encode as ids. All other special tokens are ordinary text. */
@@ -432,7 +434,7 @@ typedef struct pretok_segment_span {
 } pretok_segment_span;
 
 /* Encodes a text that consists of segments. An added token is found only within one segment,
- * and only if the policy of the segment allows it: text of a user with PRETOK_SPECIAL_PLAIN
+ * and only if the policy of the segment allows it: text of a user with PRETOK_SPECIAL_CONTENT
  * cannot make a special token, alone or together with its neighbors. If `joined`, the segments
  * are one text, so tokens may cross from one segment to the next; otherwise each segment is
  * encoded by itself. No token crosses the ids of a segment. ends[k] receives the number of

@@ -31,7 +31,7 @@ PIECES = [
     "x",
 ]
 BAD = [b"\xff", b"\xc3", b"\xe2\x96"]
-POLICIES = ("raise", "text", "allow", "plain")
+POLICIES = ("raise", "text", "allow", "plain", "content")
 
 
 def random_parts(source: random.Random, special_tokens: list[str]) -> list[Part]:

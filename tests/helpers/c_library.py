@@ -21,7 +21,7 @@ from paths import CPP
 STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
             "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
             "no token", "internal")  # fmt: skip
-WAYS = {"raise": 0, "text": 1, "allow": 2, "plain": 3}
+WAYS = {"raise": 0, "text": 1, "allow": 2, "plain": 3, "content": 4}
 GGUF_STRING = 8
 GGUF_NUMBERS: dict[int, Any] = {
     0: c.c_uint8, 1: c.c_int8, 2: c.c_uint16, 3: c.c_int16, 4: c.c_uint32, 5: c.c_int32,

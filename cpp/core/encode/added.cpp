@@ -304,6 +304,17 @@ ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from
   return clear;
 }
 
+bool AddedTokens::is_white(const std::string &content) {
+  const auto *const data = reinterpret_cast<const std::uint8_t *>(content.data());
+  for (std::size_t at = 0; at < content.size();) {
+    const Decoded next = character_at(data, at, content.size());
+    if (!is_white_space(next.code_point) && next.code_point != 0x2581)
+      return false;
+    at += next.width;
+  }
+  return true;
+}
+
 bool AddedTokens::is_white_space_before(const std::uint8_t *data, std::size_t start,
                                         std::size_t at) {
   return is_white_space(character_before(data, start, at).code_point);

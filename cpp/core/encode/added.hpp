@@ -21,7 +21,7 @@ namespace pretok {
 enum class Treatment { RAISE, TEXT, ALLOW };
 
 struct AddedToken {
-  std::string content;
+  std::string content; // empty only for a token of TextRange::given
   std::uint32_t id = 0;
   bool normalized = false;  // searched in the normalized text, after tokens without this flag
   bool lstrip = false;      // a match includes the white space before it
@@ -37,6 +37,9 @@ struct Segment {
   std::size_t end;
   const AddedToken *token;
 };
+
+// The end of the span of a token that has no bytes in the text (AddedTokens::TextRange::given).
+inline constexpr std::int64_t GIVEN_TOKEN = -1;
 
 // The first special token that a text must not contain, and its byte offset in the text. If
 // there is no such token, `token` is nullptr.
@@ -95,6 +98,8 @@ public:
   // clear position.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
+  // Returns whether a content consists of white space alone; "▁" stands for a space.
+  static bool is_white(const std::string &content);
   // Returns whether the character that ends at `at` is white space. Reads no byte before
   // `start`; returns false if `at` is `start`.
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,

@@ -44,8 +44,11 @@ public:
   // Adds one of the added tokens of the text; or dropped text, if `id` is NO_ID. A batch stores
   // only the end of each item, so each item must begin at the end of the previous one. An added
   // token may begin earlier, within white space that the previous added token includes
-  // (AddedToken::rstrip). Then the added token begins a new batch.
+  // (AddedToken::rstrip). Then the added token begins a new batch. A token without bytes
+  // (AddedTokens::TextRange) is in no batch, since batches read the bytes of their items.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
+    if (start == end)
+      return add_id(id, start);
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();
       skip_to(start);
@@ -73,6 +76,16 @@ public:
   }
 
 private:
+  // Encodes all items, and appends an id that stands between two bytes of the text.
+  void add_id(std::uint32_t id, std::size_t at) {
+    flush();
+    *ids_.room(1) = id;
+    ids_.add(1);
+    if (on_batch_ != nullptr)
+      on_batch_();
+    skip_to(at);
+  }
+
   void flush_if_full() {
     if (batch_.count == PreTokenBatch::MAX_COUNT)
       flush();

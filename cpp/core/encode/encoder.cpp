@@ -82,6 +82,11 @@ static std::int64_t *room(std::vector<std::int64_t> &values, std::size_t count) 
   return values.data() + values.size() - count;
 }
 
+// Returns the end of the span of an added token.
+static std::int64_t end_of(const Segment &segment) {
+  return segment.token->content.empty() ? GIVEN_TOKEN : static_cast<std::int64_t>(segment.end);
+}
+
 Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               std::vector<std::int64_t> &starts,
@@ -123,7 +128,7 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     }
     if (segment.token != nullptr) {
       first[next] = static_cast<std::int64_t>(segment.start);
-      last[next++] = static_cast<std::int64_t>(segment.end);
+      last[next++] = end_of(segment);
     }
   }
   return refusal;
@@ -156,7 +161,7 @@ Refusal Encoder::encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_
     *ids.room(1) = segment.token->id;
     ids.add(1);
     starts.push_back(static_cast<std::int64_t>(segment.start));
-    ends.push_back(static_cast<std::int64_t>(segment.end));
+    ends.push_back(end_of(segment));
   });
 }
 

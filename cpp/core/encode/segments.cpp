@@ -34,9 +34,9 @@ std::vector<std::int64_t> SegmentedText::token_ends(const Spans &spans) const {
     // Normalizing may sort marks, so starts may descend. But they never descend across an end
     // of a part.
     const auto end = static_cast<std::int64_t>(range.end);
-    while (next < count && spans.starts[next] < end)
+    while (next < count && spans.ends[next] != GIVEN_TOKEN &&
+           (spans.starts[next] < end || !range.given.empty()))
       ++next;
-    // The ids of a segment come after all tokens that begin before them.
     next += range.given.size();
     ends.push_back(static_cast<std::int64_t>(next));
   }

@@ -91,7 +91,7 @@ Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t
   const auto add_token = [&](const AddedToken &token, NormalizedParts::Source source) {
     append_id(token.id, ids);
     spans.starts.push_back(source.start);
-    spans.ends.push_back(source.end);
+    spans.ends.push_back(token.content.empty() ? GIVEN_TOKEN : source.end);
   };
   const auto add_text = [&](const std::uint8_t *part, std::size_t part_size,
                             const AddedTokens &tokens, const NormalizedParts::Source *sources,

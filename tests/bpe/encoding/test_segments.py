@@ -17,7 +17,7 @@ from pretok.machine.backend import BackendName
 from random_normalizers import ADDED, PIECES, random_normalizer
 from support import max_examples, seeded
 
-POLICIES: tuple[Any, ...] = ("raise", "text", "allow", "plain", {"<e>"}, set())
+POLICIES: tuple[Any, ...] = ("raise", "text", "allow", "plain", "content", {"<e>"}, set())
 PLAIN_TOKENS = [
     AddedToken("<e>", 900),
     AddedToken("<e><f>", 901),
@@ -219,3 +219,23 @@ def test_results_are_pickled(vocabulary: bpe.Vocabulary) -> None:
     for segments in ([("é<e>", "plain"), "b"], [("<e>", "allow"), [1, 2]]):
         found = tokenizer.encode_segments(segments)  # type: ignore[arg-type]
         assert places(pickle.loads(pickle.dumps(found))) == places(found)
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_content_finds_only_white_space(
+    vocabulary: bpe.Vocabulary, normalized: bool, native: BackendName
+) -> None:
+    added = [
+        AddedToken("\n\n", 900, special=False, normalized=normalized),
+        AddedToken("\u2581 ", 901, special=False, normalized=normalized),
+        AddedToken("<tool>", 902, special=False, normalized=normalized),
+        AddedToken("  ", 903),
+    ]
+    backends: list[BackendName] = ["python", "native"]
+    for backend in backends:
+        tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=added, backend=backend)
+        text = "a\n\n<tool>  \u2581 "
+        plain = tokenizer.encode("a", "plain"), tokenizer.encode("<tool>  ", "plain")
+        expected = [*plain[0], 900, *plain[1], 901]
+        assert tokenizer.encode(text, "content") == expected
+        assert tokenizer.encode_segments([(text, "content")]).ids.tolist() == expected

@@ -152,7 +152,7 @@ def test_names_that_are_not_special(backend: BackendName) -> None:
 @pytest.mark.parametrize("wrong", ["", "Allow", "<a>", "all"])
 def test_an_unknown_policy_is_refused(backend: BackendName, wrong: Any) -> None:
     tok = make(backend, "<a>")
-    message = "special='.*'; expected 'raise', 'text', 'allow', 'plain' or a set of special tokens"
+    message = "special='.*'; expected 'raise', 'text', 'allow', 'plain', 'content' or a set of"
     for call in (tok.encode, tok.count, tok.tokens, tok.encode_array):
         with pytest.raises(ValueError, match=message):
             call("x", wrong)
