@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bpe import chat as chat
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
@@ -96,7 +97,7 @@ _NAMES = {
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-_PACKAGES = ("corpus", "distributed", "statistics")
+_PACKAGES = ("chat", "corpus", "distributed", "statistics")
 """The modules that `import bpe` makes available; each is imported on first use."""
 
 __all__ = sorted([*_LAZY, "__version__"])

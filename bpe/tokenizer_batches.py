@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
@@ -16,6 +16,10 @@ from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_lay
 from bpe.once import once
 from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
+
+if TYPE_CHECKING:
+    from bpe.chat.encoding import Chat
+    from bpe.tokenizer import Tokenizer
 
 
 class TokenizerBatches(TokenizerSpans):
@@ -176,6 +180,15 @@ class TokenizerBatches(TokenizerSpans):
         ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
         length = row_length(offsets, template, layout)
         return pad(ids, offsets, template, layout, length, self._pipeline.is_native)
+
+    def encode_chat(self, messages: Sequence[Mapping[str, Any]], **kwargs: Any) -> Chat:
+        """Return the ids of a chat, rendered with a chat template; see `bpe.chat.encode`.
+
+        No text of a message, a tool or a document becomes an added token. Needs jinja2.
+        """
+        from bpe.chat.encoding import encode
+
+        return encode(cast("Tokenizer", self), messages, **kwargs)
 
     @fast_call(DECODE)
     def decode_batch(

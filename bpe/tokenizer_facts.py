@@ -148,6 +148,19 @@ class TokenizerFacts(TokenizerParts):
         return {**default, **facts.named_templates}
 
     @once
+    def special_token_variables(self) -> dict[str, str]:
+        """The variables of chat templates for special tokens, such as bos_token, and their texts.
+
+        They are those of the roles "bos", "eos", "unk", "pad", "sep" and "mask".
+        """
+        texts = {token.id: token.content for token in self.added_tokens}
+        return {
+            f"{role}_token": texts[self.role_ids[role]]
+            for role in ("bos", "eos", "unk", "pad", "sep", "mask")
+            if self.role_ids.get(role) in texts
+        }
+
+    @once
     def max_token_bytes(self) -> int:
         """The size of the longest token in rendered bytes."""
         return int(np.diff(self._rendered[1]).max(initial=0))

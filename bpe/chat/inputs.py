@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from bpe.chat.origins import Origin, Path
 from bpe.chat.text import TracedText, literal, make
 
+_RAW = attrgetter("_raw")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
-"""The names of a message's reasoning. Templates read the first or the second."""
+"""The names of a message's reasoning. Templates read _ALIASES."""
+_ALIASES = ("reasoning_content", "thinking")
 ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "user"})
 """The roles that count as text of the template, which may make special tokens of them: Phi-4-mini
 writes "<|" and the role and "|>". Any other role is untrusted."""
+_TRUSTED_ROLES = {role: literal(role) for role in ROLES}
 
 
 class Fields(dict[Any, Any]):
@@ -59,14 +63,16 @@ def convert(value: Any, path: Path) -> Any:
     """
     kind = type(value)
     if kind is str:
-        return make(value, Origin(path))
-    if value is None or kind in (int, float, bool):
+        text = str.__new__(TracedText, value)
+        text._pieces = ((len(value), Origin(path)),) if value else ()
+        return text
+    if value is None or kind is bool or kind is int or kind is float:
         return value
     if kind is dict:
         fields = Fields()
         for key, item in value.items():
-            plain = key if type(key) is str else _plain_key(key)
-            dict.__setitem__(fields, plain, convert(item, (*path, plain)))
+            known = key if type(key) is str else _plain_key(key)
+            fields[known] = convert(item, (*path, known))
         fields._path, fields._raw = path, value
         return fields
     if kind is list:
@@ -134,18 +140,32 @@ def convert_messages(messages: Any) -> Items:
                 f"messages[{at}] is of type {type(message).__name__}; expected a mapping such as "
                 '{"role": "user", "content": "Hello"}'
             )
-        plain = {key: item for key, item in fields.items() if item is not None}
-        name = next((name for name in _REASONING if name in plain), None)
-        shown = plain if name is None else _with_reasoning(plain, plain[name])
-        known = convert(shown, ("messages", at))
-        role = dict.get(known, "role")
-        if isinstance(role, TracedText) and role in ROLES:
-            dict.__setitem__(known, "role", literal(str(role)))
-        for alias in _REASONING[:2] if name is not None else ():
-            if alias not in plain:
-                dict.__setitem__(known, alias, known[name])
-        converted.append(known)
-    converted._path, converted._raw = ("messages",), [message._raw for message in converted]
+        converted.append(_convert_message(fields, at))
+    converted._path, converted._raw = ("messages",), [*map(_RAW, converted)]
+    return converted
+
+
+def _convert_message(message: dict[Any, Any], at: int) -> Fields:
+    for item in message.values():
+        if item is None:
+            message = {key: item for key, item in message.items() if item is not None}
+            break
+    shown, reasoning = message, ""
+    for name in _REASONING:
+        if name in message:
+            shown, reasoning = _with_reasoning(message, message[name]), name
+            break
+    converted = Fields()
+    for key, item in shown.items():
+        known = key if type(key) is str else _plain_key(key)
+        if known == "role" and type(item) is str and item in ROLES:
+            converted[known] = _TRUSTED_ROLES[item]
+        else:
+            converted[known] = convert(item, ("messages", at, known))
+    converted._path, converted._raw = ("messages", at), shown
+    for alias in _ALIASES if reasoning else ():
+        if alias not in message:
+            converted[alias] = converted[reasoning]
     return converted
 
 
@@ -165,8 +185,6 @@ def convert_documents(documents: Any) -> Any:
 
 
 def _convert_list(values: Any, name: str, expected: str) -> Any:
-    if values is None:
-        return None
     if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is of type {type(values).__name__}; expected a list of {expected}")
     for at, value in enumerate(values):

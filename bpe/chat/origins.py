@@ -15,22 +15,31 @@ Path: TypeAlias = tuple[str | int, ...]
 class Origin:
     """The source of characters: the template, whose `path` is None, or a value at `path`.
 
-    Only characters of the template are trusted. `is_generated` says whether a `{% generation %}`
-    block wrote them. Origins are compared by identity.
+    Only characters of the template are trusted. Origins are compared by identity.
     """
 
-    __slots__ = ("_generated", "is_generated", "path")
+    __slots__ = ("_generated", "path")
+    is_generated = False
+    """Whether a `{% generation %}` block wrote the characters."""
 
-    def __init__(self, path: Path | None, is_generated: bool = False) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.is_generated = is_generated
-        self._generated: Origin | None = self if is_generated else None
 
     def generated(self) -> Origin:
         """Return the same origin within a `{% generation %}` block."""
-        if self._generated is None:
-            self._generated = Origin(self.path, is_generated=True)
-        return self._generated
+        try:
+            return self._generated
+        except AttributeError:
+            self._generated: Origin = _Generated(self.path)
+            return self._generated
+
+
+class _Generated(Origin):
+    __slots__ = ()
+    is_generated = True
+
+    def generated(self) -> Origin:
+        return self
 
 
 TEMPLATE = Origin(None)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bpe.chat.inputs import Items, convert, convert_documents, convert_messages, convert_tools
+from bpe.chat.inputs import (
+    Fields,
+    Items,
+    convert,
+    convert_documents,
+    convert_messages,
+    convert_tools,
+)
 from bpe.chat.origins import Origin, Path
-from bpe.chat.templates import choose_template, compiled, special_tokens_of, trusted
+from bpe.chat.templates import choose_template, compiled, trusted
 from bpe.chat.text import pieces_of
 from bpe.errors import shortened
 from bpe.tokenizer import Tokenizer
@@ -21,12 +28,21 @@ class Segments(list[tuple[str, Treatment]]):
     any other text, in which none is. The other attributes have one item for each segment.
     """
 
-    def __init__(self, origins: Iterable[tuple[str, Origin]] = ()) -> None:
+    def __init__(
+        self,
+        origins: Iterable[tuple[str, Origin]] = (),
+        roles: Sequence[str | None] = (),
+        has_generation: bool = False,
+    ) -> None:
         self.sources: list[Path | None] = []
         """The path of each segment, such as ("messages", 0, "content"); None for text of the
         template, and () for text without a single place, such as a date."""
         self.is_generated: list[bool] = []
         """Whether each segment is in a `{% generation %}` block."""
+        self.roles = tuple(roles)
+        """The role of each message; None if a message has none."""
+        self.has_generation = has_generation
+        """Whether the template has a `{% generation %}` block."""
         for text, origin in origins:
             self.append((text, "allow" if origin.path is None else "plain"))
             self.sources.append(origin.path)
@@ -65,16 +81,16 @@ def render(
     >>> from bpe.chat import render
     >>> template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}<eot>{% endfor %}"
     >>> segments = render(template, [{"role": "user", "content": "Hi <eot> "}])
-    >>> segments[1:4]
-    [('user', 'plain'), ('|>', 'allow'), ('Hi <eot>', 'plain')]
-    >>> segments.sources[1:4]
-    [('messages', 0, 'role'), None, ('messages', 0, 'content')]
+    >>> list(segments)
+    [('<|user|>', 'allow'), ('Hi <eot>', 'plain'), ('<eot>', 'allow')]
+    >>> segments.sources
+    [None, ('messages', 0, 'content'), None]
     """
     templates: str | Mapping[str, str] | None
     if isinstance(tok_or_template, Tokenizer):
         templates = tok_or_template.chat_templates or None
         if special_tokens is None:
-            special_tokens = dict(special_tokens_of(tok_or_template))
+            special_tokens = tok_or_template.special_token_variables
     elif isinstance(tok_or_template, (str, Mapping)):
         templates = tok_or_template
     else:
@@ -91,29 +107,38 @@ def render(
             **trusted(special_tokens or {}),
             **{name: convert(value, (name,)) for name, value in kwargs.items()},
             "messages": converted,
-            "tools": convert_tools(tools),
-            "documents": convert_documents(documents),
+            "tools": convert_tools(tools) if tools is not None else None,
+            "documents": convert_documents(documents) if documents is not None else None,
             "add_generation_prompt": add_generation_prompt,
         }
     )
     runs = _runs(parts)
-    return Segments(runs if final is None else _until(runs, final))
+    if final is not None:
+        runs = _until(runs, final)
+    return Segments(runs, [_role(message) for message in converted], template.has_generation)
 
 
-def _runs(parts: Iterable[str]) -> list[tuple[str, Origin]]:
+def _role(message: Fields) -> str | None:
+    role = dict.get(message, "role")
+    return str(role) if isinstance(role, str) else None
+
+
+def _runs(parts: Iterable[str | tuple[str, ...]]) -> list[tuple[str, Origin]]:
     """Return the texts of `parts`, joined where their origins are the same."""
     runs: list[tuple[list[str], Origin]] = []
+    texts: list[str] = []
     last: Origin | None = None
     for part in parts:
-        at = 0
-        for length, origin in pieces_of(part):
-            text = str.__getitem__(part, slice(at, at + length))
-            at += length
-            if origin is last:
-                runs[-1][0].append(text)
-            else:
-                runs.append(([text], origin))
-                last = origin
+        for text in part if isinstance(part, tuple) else (part,):
+            pieces = pieces_of(text)
+            at = 0
+            for length, origin in pieces:
+                if origin is not last:
+                    last, texts = origin, []
+                    runs.append((texts, origin))
+                is_whole = len(pieces) == 1
+                texts.append(text if is_whole else str.__getitem__(text, slice(at, at + length)))
+                at += length
     return [("".join(texts), origin) for texts, origin in runs]
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from bpe.chat.text import literal
 from bpe.errors import BpeError, shortened
 from bpe.optional import optional_package
-from bpe.tokenizer import Tokenizer
-
-_NAMED_ROLES = ("bos", "eos", "unk", "pad", "sep", "mask")
 
 
 class ChatTemplateError(BpeError, ValueError):
@@ -27,15 +24,21 @@ class CompiledTemplate:
         from bpe.chat.environment import ChatEnvironment
 
         self._error = jinja2.TemplateError
-        self._template = _raising(self._error, ChatEnvironment().from_string, source)
+        environment = ChatEnvironment()
+        self._template = _raising(self._error, environment.from_string, source)
+        self.has_generation = environment.has_generation
+        """Whether the template has a `{% generation %}` block."""
 
-    def parts(self, variables: Mapping[str, Any]) -> list[str]:
+    def parts(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
         """Return the parts of the rendered text. Raises ChatTemplateError."""
         return _raising(self._error, self._render, variables)  # type: ignore[no-any-return]
 
-    def _render(self, variables: Mapping[str, Any]) -> list[str]:
+    def _render(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
         template = self._template
-        return list(template.root_render_func(template.new_context(dict(variables))))
+        environment = template.environment
+        variables = {**environment.globals, **variables}
+        context = environment.context_class(environment, variables, None, template.blocks)
+        return list(template.root_render_func(context))
 
 
 def _raising(kind: type[Exception], function: Any, argument: Any) -> Any:
@@ -83,17 +86,12 @@ def choose_template(
     return templates
 
 
-def special_tokens_of(tok: Tokenizer) -> Iterator[tuple[str, str]]:
-    """Yield the variables for special tokens, such as bos_token, and their texts."""
-    for role in _NAMED_ROLES:
-        id = tok.role_ids.get(role)
-        if id is not None:
-            yield f"{role}_token", tok.token_bytes(id).decode("utf-8", "replace")
-
-
 def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables whose texts are trusted like the template itself."""
-    return {
-        name: literal(str(value)) if isinstance(value, str) else value
-        for name, value in special_tokens.items()
-    }
+    """Return variables whose texts, and lists of texts, are trusted like the template itself."""
+    return {name: _trusted(value) for name, value in special_tokens.items()}
+
+
+def _trusted(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_trusted(item) for item in value]
+    return literal(str(value)) if isinstance(value, str) else value

@@ -93,7 +93,11 @@ class TracedText(str):
 
     def strip(self, chars: str | None = None, /) -> TracedText:
         """Remove `chars`, or White_Space, at both ends."""
-        return self.lstrip(chars).rstrip(chars)
+        size = len(str.strip(self, chars))
+        if size == len(self):
+            return self
+        start = len(self) - len(str.lstrip(self, chars))
+        return cut(self, start, start + size)
 
     def lstrip(self, chars: str | None = None, /) -> TracedText:
         """Remove `chars`, or White_Space, at the start."""
@@ -194,6 +198,8 @@ def literal(text: str) -> TracedText:
 
 def pieces_of(text: str) -> Pieces:
     """Return the pieces of a text; a plain str is one piece of unknown origin."""
+    if type(text) is TracedText:
+        return text._pieces
     pieces: Pieces | None = getattr(text, "_pieces", None)
     if pieces is None:
         return ((len(text), UNKNOWN),) if text else ()
@@ -215,7 +221,16 @@ def to_text(value: object) -> str:
 def concat(parts: Iterable[str]) -> TracedText:
     """Return the joined parts, each with its own origins."""
     parts = [*parts]
-    return _with("".join(parts), merged(piece for part in parts for piece in pieces_of(part)))
+    pieces: list[tuple[int, Origin]] = []
+    last: Origin | None = None
+    for part in parts:
+        for piece in part._pieces if type(part) is TracedText else pieces_of(part):
+            if piece[1] is last:
+                pieces[-1] = (pieces[-1][0] + piece[0], piece[1])
+            else:
+                pieces.append(piece)
+                last = piece[1]
+    return _with("".join(parts), tuple(pieces))
 
 
 def str_join(values: Iterable[object]) -> TracedText:

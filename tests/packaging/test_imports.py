@@ -143,6 +143,7 @@ LATE = {
     ("pretok.machine.backend", "pretok._core"),
     ("pretok.machine.machine", "pretok._core"),
     ("bpe.text_ids", "pretok._core"),
+    ("bpe.tokenizer_batches", "bpe.chat.encoding"),
     ("bpe.tokenizer_parts", "pretok._core"),
     ("bpe.normalizers.charsmap", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),

@@ -5,6 +5,7 @@
     tok = hf.wrap(tok)              # one tokenizer
     hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer, also without tokenizers
     hf.engine(tok)                  # the library that answers the calls of tok, and why
+    hf.encode_chat(tok, messages)   # the ids of a chat that no message can break
     hf.fallbacks()                  # the number of calls that bpe could not answer, by reason
 
 The real tokenizer is the tokenizers.Tokenizer. It keeps the vocabulary, the settings and the
@@ -41,6 +42,7 @@ in Rust that take an encoding (`Encoding.merge`, `Tokenizer.post_process`, `Post
 
 from __future__ import annotations
 
+from bpe.compat.huggingface.chats import encode_chat
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.patching import engine, fallbacks, patch, patched, unpatch, wrap
 from bpe.compat.huggingface.real import WHY_RECORD as WHY_RECORD
@@ -58,6 +60,7 @@ __all__ = [
     "ServingEngine",
     "Tokenizer",
     "comparable",
+    "encode_chat",
     "engine",
     "fallbacks",
     "patch",

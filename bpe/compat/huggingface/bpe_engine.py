@@ -90,6 +90,11 @@ class BpeEngine:
         ids are 0, whether special tokens may be ordinary text, and `Aligner.calls_used`.
         """
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of bpe."""
+        return self._tokenizer
+
     @cached_property
     def is_kept_by_copies(self) -> bool:
         """True if a copy of the tokenizer surely has an equal engine."""

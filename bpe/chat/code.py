@@ -1,0 +1,261 @@
+"""Compile templates to Python code that keeps the origins of text, and that is fast.
+
+The sandbox of jinja2 looks an attribute up before an item, and checks each access. `Access` answers
+the usual accesses of chat templates at once: items of messages, methods of texts, loop variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import add
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame, optimizeconst
+from jinja2.exceptions import SecurityError
+from jinja2.runtime import Context, LoopContext
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace, missing
+
+from bpe.chat.inputs import Fields
+from bpe.chat.text import TracedText, concat, to_text
+
+_MAPPING_NAMES = frozenset(dir(dict))
+_METHODS = {
+    name: getattr(TracedText, name)
+    for name in dir(str)
+    if not name.startswith("_") and name not in ("format", "format_map", "maketrans")
+}
+_LOOP_NAMES = frozenset(
+    ("depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem",
+     "revindex", "revindex0")
+)  # fmt: skip
+
+
+class Parts(tuple[str, ...]):
+    """Texts that are printed one after the other."""
+
+    __slots__ = ()
+
+
+def added(*values: Any) -> Any:
+    """Return the sum of `values`."""
+    for value in values:
+        if type(value) is not TracedText:
+            return reduce(add, values)
+    return concat(values)
+
+
+def added_parts(*values: Any) -> Any:
+    """Return the sum of `values`, to be printed."""
+    for value in values:
+        if type(value) is not TracedText:
+            return to_text(reduce(add, values))
+    return Parts(values)
+
+
+def joined_parts(values: Iterable[Any]) -> Parts:
+    """Return the texts that the operator `~` joins, to be printed."""
+    return Parts(map(to_text, values))
+
+
+def output(value: Any) -> Any:
+    """Return `value` as text to be printed."""
+    kind = type(value)
+    return value if kind is TracedText or kind is Parts else to_text(value)
+
+
+def concat_output(parts: Iterable[Any]) -> TracedText:
+    """Return printed texts as one."""
+    texts: list[str] = []
+    for part in parts:
+        if type(part) is Parts:
+            texts += part
+        else:
+            texts.append(part)
+    return concat(texts)
+
+
+class PublicNamespace(Namespace):
+    """A namespace without names that Python or jinja2 give a meaning."""
+
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        self, *values = args
+        attributes = dict(*values, **kwargs)
+        for name in attributes:
+            _check_name(name)
+        Namespace.__init__(self, attributes)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+def _check_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(f"expected a name without _ at its start in a namespace, got {name!r}")
+
+
+class TextCode(CodeGenerator):
+    """Writes the literals of a template as constants of its module, each a trusted TracedText."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._constants: dict[str, str] = {}
+        self._printed: nodes.Node | None = None
+
+    def _name_of(self, value: str) -> str:
+        return self._constants.setdefault(value, f"constant_{len(self._constants)}")
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        """Write the module, and after it the names that its functions look up in it."""
+        super().visit_Template(node, frame)
+        for name in ("added", "added_parts", "joined_parts", "output", "str_join"):
+            self.writeline(f"{name} = environment.{name}")
+        for value, name in self._constants.items():
+            self.writeline(f"{name} = environment.{value}")
+
+    def _literal(self, text: str) -> str:
+        return self._name_of(f"literal({text!r})")
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
+        """Write a constant; the optimizer also makes constants of tuples, lists and mappings."""
+        self.write(self._constant(node.as_const(frame.eval_ctx)))
+
+    def _constant(self, value: Any) -> str:
+        if isinstance(value, str):
+            return self._literal(str(value))
+        if isinstance(value, dict):
+            pairs = (f"{self._constant(k)}: {self._constant(v)}" for k, v in value.items())
+            return f"{{{', '.join(pairs)}}}"
+        if isinstance(value, (list, tuple)):
+            items = "".join(f"{self._constant(item)}, " for item in value)
+            return f"[{items}]" if isinstance(value, list) else f"({items})"
+        return str(value) if isinstance(value, float) else repr(value)
+
+    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:
+        """Write text between tags."""
+        self.write(self._literal(node.data))
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return self._literal("".join(group))
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self._printed = node
+        self.write("output(")
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self._printed = None
+        self.write(")")
+
+    def visit_EvalContextModifier(self, node: nodes.EvalContextModifier, frame: Frame) -> None:
+        """Reject `{% autoescape %}`, which makes text that no chat needs."""
+        self.fail("expected no {% autoescape %} in a chat template; remove it", node.lineno)
+
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
+        """Write a sum; one with a literal text joins all its texts at once."""
+        terms: list[nodes.Expr] = [node]
+        while isinstance(terms[0], nodes.Add):
+            terms[:1] = (terms[0].left, terms[0].right)
+        if not any(isinstance(term, nodes.Const) and isinstance(term.value, str) for term in terms):
+            super().visit_Add(node, frame)
+            return
+        self.write("added_parts(" if node is self._printed else "added(")
+        for term in terms:
+            self.visit(term, frame)
+            self.write(", ")
+        self.write(")")
+
+    @optimizeconst
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        """Write the operator `~`."""
+        self.write("joined_parts((" if node is self._printed else "str_join((")
+        for term in node.nodes:
+            self.visit(term, frame)
+            self.write(", ")
+        self.write("))")
+
+    @optimizeconst
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+        """Write the access to an attribute."""
+        self.write(self._name_of(f"attribute({node.attr!r})") + "(")
+        self.visit(node.node, frame)
+        self.write(")")
+
+    @optimizeconst
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """Write the access to an item."""
+        name = node.arg.value if isinstance(node.arg, nodes.Const) else None
+        if not isinstance(name, str):
+            super().visit_Getitem(node, frame)
+            return
+        self.write(self._name_of(f"item({name!r})") + "(")
+        self.visit(node.node, frame)
+        self.write(")")
+
+    @optimizeconst
+    def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:
+        """Write a call; the one of a method of a text or a mapping needs no check."""
+        if forward_caller or not isinstance(node.node, nodes.Getattr):
+            super().visit_Call(node, frame, forward_caller=forward_caller)
+            return
+        names = {"_loop_vars": frame.loop_frame, "_block_vars": frame.block_frame}
+        self.write(self._name_of(f"method({node.node.attr!r})") + "(context, ")
+        self.visit(node.node.node, frame)
+        self.signature(node, frame, {name: name for name, is_used in names.items() if is_used})
+        self.write(")")
+
+
+class Access(ImmutableSandboxedEnvironment):
+    """The functions that the code of a template calls to access attributes, items and methods."""
+
+    def attribute(self, name: str) -> Callable[[Any], Any]:
+        """Return the function that returns the attribute `name` of a value."""
+        is_item = name not in _MAPPING_NAMES and not name.startswith("_")
+        is_of_loops = name in _LOOP_NAMES
+        undefined, other = self.undefined, self.getattr
+
+        def get(obj: Any) -> Any:
+            kind = type(obj)
+            if kind is Fields and is_item:
+                value = dict.get(obj, name, missing)
+                return undefined(obj=obj, name=name) if value is missing else value
+            if kind is LoopContext and is_of_loops:
+                return getattr(obj, name)
+            if kind is PublicNamespace:
+                value = object.__getattribute__(obj, "_Namespace__attrs").get(name, missing)
+                return undefined(obj=obj, name=name) if value is missing else value
+            return other(obj, name)
+
+        return get
+
+    def item(self, name: str) -> Callable[[Any], Any]:
+        """Return the function that returns the item `name` of a value."""
+        other = self.getitem
+
+        def get(obj: Any) -> Any:
+            if type(obj) is Fields:
+                value = dict.get(obj, name, missing)
+                if value is not missing:
+                    return value
+            return other(obj, name)
+
+        return get
+
+    def method(self, name: str) -> Callable[..., Any]:
+        """Return the function that calls the method `name` of a value."""
+        of_text = _METHODS.get(name)
+        of_mapping = dict.get if name == "get" else None
+        other, get = self.call, self.attribute(name)
+
+        def call(context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+            kind = type(obj)
+            method = of_text if kind is TracedText else of_mapping if kind is Fields else None
+            if method is None:
+                return other(context, get(obj), *args, **kwargs)
+            kwargs.pop("_loop_vars", None)
+            kwargs.pop("_block_vars", None)
+            return method(obj, *args, **kwargs)
+
+        return call

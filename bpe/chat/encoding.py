@@ -1,0 +1,147 @@
+"""Encode chats: ids, the source of each id, and masks for losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.chat.masks import Chosen, Crossing, chosen_intervals, mask_of
+from bpe.chat.origins import Path
+from bpe.chat.rendering import Segments, render
+from bpe.once import once
+from bpe.tokenizer import Tokenizer
+from bpe.types import Errors, Ids, Offsets
+
+
+class Chat:
+    """An encoded chat. The arrays have one item for each of n ids."""
+
+    def __init__(
+        self,
+        tok: Tokenizer,
+        segments: Segments,
+        mask: Chosen,
+        crossing: Crossing = "any",
+        errors: Errors = "replace",
+        joined: bool = True,
+        end_ids: Iterable[int] | None = None,
+    ) -> None:
+        """Encode `segments`; `encode` explains the other arguments."""
+        self._encoded = tok.encode_segments(segments, errors=errors, joined=joined)
+        self._end_ids = frozenset(tok.end_ids if end_ids is None else end_ids)
+        self._mask = mask, crossing
+        self.ids: Ids = self._encoded.ids
+        """The ids: uint32, shape (n,)."""
+        self.segments = segments
+        """The rendered segments."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Chat({len(self.ids)} ids of {len(self.segments.roles)} messages)"
+
+    @once
+    def assistant_mask(self) -> NDArray[np.bool_]:
+        """Whether the assistant generates each id: bool, shape (n,); see `encode`."""
+        return self.mask(*self._mask)
+
+    @once
+    def source_of(self) -> list[Path | None]:
+        """The source of each id, which is that of the text in which it begins.
+
+        It is a path such as ("messages", 0, "content"); None for text of the template, and () for
+        text without a single place.
+        """
+        sources = self.segments.sources
+        return [sources[segment] for segment in self._encoded.segment_of.tolist()]
+
+    @property
+    def segment_of(self) -> Offsets:
+        """The index of the segment in which each id begins: int64, shape (n,)."""
+        return self._encoded.segment_of
+
+    @property
+    def end_segment_of(self) -> Offsets:
+        """The index of the segment in which each id ends: int64, shape (n,)."""
+        return self._encoded.end_segment_of
+
+    @once
+    def spans(self) -> tuple[Offsets, Offsets]:
+        """The start and the end of each id in `segments.text`, in code points: int64 arrays."""
+        starts = self._ends[self.segment_of] + self._encoded.starts
+        return starts, self._ends[self.end_segment_of] + self._encoded.stops
+
+    @once
+    def _ends(self) -> Offsets:
+        """0, and the ends of the segments in `segments.text`."""
+        return np.cumsum([0, *(len(text) for text, _ in self.segments)], dtype=np.int64)
+
+    def mask(self, chosen: Chosen = "generation", crossing: Crossing = "any") -> NDArray[np.bool_]:
+        """Return whether each id belongs to the chosen text: bool, shape (n,).
+
+        `chosen` is "generation" for the text of `{% generation %}` blocks, a role, a set of roles,
+        or a function of a source (see `source_of`) that returns a bool.
+
+        The text of a role is that of its messages. It includes text of the template between two
+        fields of a message, and after its last field up to the first end id, so that a model
+        learns to end a turn. It does not include text before the first field.
+
+        `crossing` says when an id counts that is only partly in the text: "any" if a part of it is,
+        as in transformers, "begins" or "ends" if its first or last character is, and "whole" if all
+        of it is.
+        """
+        intervals = [
+            (int(self._ends[first]), int(self._ends[last + 1]) if stop is None else stop)
+            for first, last, stop in chosen_intervals(self.segments, chosen, self._end_of_turn)
+        ]
+        return mask_of(*self.spans, intervals, crossing)
+
+    def _end_of_turn(self, segment: int, following: int) -> int | None:
+        """Return the end of the first end id between two segments, or None if there is none."""
+        first = int(self._encoded.ends[segment])
+        last = int(self._encoded.ends[following - 1])
+        for at in range(first, last):
+            if int(self.ids[at]) in self._end_ids:
+                return int(self.spans[1][at])
+        return None
+
+
+def encode(
+    tok: Tokenizer,
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    mask: Chosen | None = None,
+    crossing: Crossing = "any",
+    errors: Errors = "replace",
+    joined: bool = True,
+    end_ids: Iterable[int] | None = None,
+    **kwargs: Any,
+) -> Chat:
+    """Return the ids of a chat; `kwargs` are the arguments of `render`.
+
+    Only text of the template becomes added tokens. Otherwise the ids are those of the whole text.
+
+    `assistant_mask` is the result of `Chat.mask(mask, crossing)`. Without `mask` it has the ids of
+    `{% generation %}` blocks, or, if the template has no such block, those of the role
+    "assistant". `end_ids` are the ids that end a turn; by default `Tokenizer.end_ids`.
+
+    `errors` and `joined` are those of `Tokenizer.encode_segments`. Raises the errors of `render`
+    and of `encode_segments`.
+
+    >>> import bpe
+    >>> from bpe import chat
+    >>> end = bpe.AddedToken("<e>", 256, special=True)
+    >>> tok = bpe.Tokenizer(bpe.train([], vocab_size=256).vocabulary, "gpt2", added_tokens=[end])
+    >>> template = "{% for m in messages %}{{ m.content }}<e>{% endfor %}"
+    >>> encoded = chat.encode(tok, [{"role": "user", "content": "<e>"}], chat_template=template)
+    >>> encoded.ids.tolist(), encoded.source_of[2:]
+    ([60, 101, 62, 256], [('messages', 0, 'content'), None])
+    """
+    segments = render(tok, messages, **kwargs)
+    if mask is None:
+        mask = "generation" if segments.has_generation else "assistant"
+    return Chat(tok, segments, mask, crossing, errors, joined, end_ids)
