@@ -220,7 +220,8 @@ class Access(ImmutableSandboxedEnvironment):
             kind = type(obj)
             if kind is Fields and is_item:
                 value = dict.get(obj, name, missing)
-                return undefined(obj=obj, name=name) if value is missing else value
+                # An error then says "dict object", as in jinja2.
+                return undefined(obj={}, name=name) if value is missing else value
             if kind is LoopContext and is_of_loops:
                 return getattr(obj, name)
             if kind is PublicNamespace:

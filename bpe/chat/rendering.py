@@ -30,23 +30,31 @@ class Segments(list[tuple[str, Treatment]]):
 
     def __init__(
         self,
-        origins: Iterable[tuple[str, Origin]] = (),
+        runs: Sequence[tuple[str, Origin]] = (),
         roles: Sequence[str | None] = (),
         has_generation: bool = False,
     ) -> None:
-        self.sources: list[Path | None] = []
-        """The path of each segment, such as ("messages", 0, "content"); None for text of the
-        template, and () for text without a single place, such as a date."""
-        self.is_generated: list[bool] = []
-        """Whether each segment is in a `{% generation %}` block."""
         self.roles = tuple(roles)
         """The role of each message; None if a message has none."""
         self.has_generation = has_generation
         """Whether the template has a `{% generation %}` block."""
-        for text, origin in origins:
-            self.append((text, "allow" if origin.path is None else "plain"))
-            self.sources.append(origin.path)
-            self.is_generated.append(origin.is_generated)
+        self._origins = [origin for _, origin in runs]
+        super().__init__(
+            [(text, "allow" if origin.path is None else "plain") for text, origin in runs]
+        )
+
+    @property
+    def sources(self) -> list[Path | None]:
+        """The path of each segment, such as ("messages", 0, "content").
+
+        It is None for text of the template, and () for text without a single place, such as a date.
+        """
+        return [origin.path for origin in self._origins]
+
+    @property
+    def is_generated(self) -> list[bool]:
+        """Whether each segment is in a `{% generation %}` block."""
+        return [origin.is_generated for origin in self._origins]
 
     @property
     def text(self) -> str:
@@ -136,9 +144,11 @@ def _runs(parts: Iterable[str | tuple[str, ...]]) -> list[tuple[str, Origin]]:
                 if origin is not last:
                     last, texts = origin, []
                     runs.append((texts, origin))
-                is_whole = len(pieces) == 1
-                texts.append(text if is_whole else str.__getitem__(text, slice(at, at + length)))
-                at += length
+                if length == len(text):
+                    texts.append(text)
+                else:
+                    texts.append(str.__getitem__(text, slice(at, at + length)))
+                    at += length
     return [("".join(texts), origin) for texts, origin in runs]
 
 

@@ -94,4 +94,7 @@ def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
 def _trusted(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_trusted(item) for item in value]
-    return literal(str(value)) if isinstance(value, str) else value
+    return _literal(str(value)) if isinstance(value, str) else value
+
+
+_literal = lru_cache(256)(literal)

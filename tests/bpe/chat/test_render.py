@@ -359,6 +359,7 @@ def test_named_templates() -> None:
         ("{{ '{0.__class__.a}'.format(messages[0].content) }}", "unsafe"),
         ("{% autoescape true %}{% endautoescape %}", "autoescape"),
         ("{{ none.a.b }}", "no attribute"),
+        ("{{ messages[0].a.b }}", "'dict object' has no attribute 'a'"),
         ("{{ '%s'|format(1, a=2) }}", "got both"),
     ],
 )
