@@ -19,7 +19,6 @@ from bpe.types import Errors, Ids, Offsets, Special, Template, Text
 
 if TYPE_CHECKING:
     from bpe.chat.encoding import Chat
-    from bpe.tokenizer import Tokenizer
 
 
 class TokenizerBatches(TokenizerSpans):
@@ -188,7 +187,7 @@ class TokenizerBatches(TokenizerSpans):
         """
         from bpe.chat.encoding import encode
 
-        return encode(cast("Tokenizer", self), messages, **kwargs)
+        return encode(cast(Any, self), messages, **kwargs)
 
     @fast_call(DECODE)
     def decode_batch(

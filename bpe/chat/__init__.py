@@ -12,7 +12,17 @@ from __future__ import annotations
 
 from bpe.chat.encoding import Chat, encode
 from bpe.chat.masks import Chosen, Crossing
+from bpe.chat.origins import Source
 from bpe.chat.rendering import Segments, render
 from bpe.chat.templates import ChatTemplateError
 
-__all__ = ["Chat", "ChatTemplateError", "Chosen", "Crossing", "Segments", "encode", "render"]
+__all__ = [
+    "Chat",
+    "ChatTemplateError",
+    "Chosen",
+    "Crossing",
+    "Segments",
+    "Source",
+    "encode",
+    "render",
+]

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from bpe.chat.origins import Origin
-from bpe.chat.text import TracedText, concat, derived, make, path_of, to_text
+from bpe.chat.text import TracedText, concat, derived, make, source_of_value, to_text
 
 
 def modulo(template: Any, values: Any) -> Any:
@@ -56,7 +56,7 @@ def _only_origin(template: TracedText) -> Origin:
     origins = [origin for _, origin in template._pieces]
     if origins and all(origin is origins[0] for origin in origins):
         return origins[0]
-    return Origin(path_of(template) or ())
+    return Origin(source_of_value(template) or ())
 
 
 class TextFormatter(SandboxedFormatter):

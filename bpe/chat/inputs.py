@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.chat.origins import Origin, Path
+from bpe.chat.origins import Origin, Source
 from bpe.chat.text import TracedText, literal, make
 
 _RAW = attrgetter("_raw")
@@ -29,7 +29,7 @@ class Fields(dict[Any, Any]):
     """
 
     __slots__ = ("_path", "_raw")
-    _path: Path
+    _path: Source
     _raw: object
 
     def __iter__(self) -> Iterator[Any]:
@@ -51,11 +51,11 @@ class Items(list[Any]):
     """A list at `_path`, made of the list `_raw`."""
 
     __slots__ = ("_path", "_raw")
-    _path: Path
+    _path: Source
     _raw: object
 
 
-def convert(value: Any, path: Path) -> Any:
+def convert(value: Any, path: Source) -> Any:
     """Return `value` with each str as a TracedText of its own path; no part of it is trusted.
 
     Mappings, dataclasses and objects with `model_dump` become `Fields`, lists `Items`. Other
@@ -82,7 +82,7 @@ def convert(value: Any, path: Path) -> Any:
     return _convert_object(value, path)
 
 
-def _convert_object(value: Any, path: Path) -> Any:
+def _convert_object(value: Any, path: Source) -> Any:
     if isinstance(value, str):
         return make(str.__str__(value), Origin(path))
     if isinstance(value, int):
@@ -158,10 +158,10 @@ def _convert_message(message: dict[Any, Any], at: int) -> Fields:
     converted = Fields()
     for key, item in shown.items():
         known = key if type(key) is str else _plain_key(key)
-        if known == "role" and type(item) is str and item in ROLES:
-            converted[known] = _TRUSTED_ROLES[item]
-        else:
-            converted[known] = convert(item, ("messages", at, known))
+        converted[known] = convert(item, ("messages", at, known))
+    role = converted.get("role")
+    if type(role) is TracedText and role in _TRUSTED_ROLES:
+        converted["role"] = _TRUSTED_ROLES[role]
     converted._path, converted._raw = ("messages", at), shown
     for alias in _ALIASES if reasoning else ():
         if alias not in message:

@@ -13,9 +13,9 @@ from bpe.chat.inputs import (
     convert_messages,
     convert_tools,
 )
-from bpe.chat.origins import Origin, Path
+from bpe.chat.origins import Origin, Source
 from bpe.chat.templates import choose_template, compiled, trusted
-from bpe.chat.text import pieces_of
+from bpe.chat.text import TracedText, pieces_of
 from bpe.errors import shortened
 from bpe.tokenizer import Tokenizer
 from bpe.types import Treatment
@@ -28,23 +28,20 @@ class Segments(list[tuple[str, Treatment]]):
     any other text, in which none is. The other attributes have one item for each segment.
     """
 
-    def __init__(
-        self,
-        runs: Sequence[tuple[str, Origin]] = (),
-        roles: Sequence[str | None] = (),
-        has_generation: bool = False,
-    ) -> None:
-        self.roles = tuple(roles)
-        """The role of each message; None if a message has none."""
-        self.has_generation = has_generation
-        """Whether the template has a `{% generation %}` block."""
-        self._origins = [origin for _, origin in runs]
-        super().__init__(
-            [(text, "allow" if origin.path is None else "plain") for text, origin in runs]
-        )
+    roles: tuple[str | None, ...] = ()
+    """The role of each message; None if a message has none."""
+    has_generation: bool = False
+    """Whether the template has a `{% generation %}` block."""
+    _origins: Sequence[Origin] = ()
+
+    @classmethod
+    def _of(cls, runs: Sequence[tuple[str, Origin]]) -> Segments:
+        segments = cls((text, "allow" if origin.path is None else "plain") for text, origin in runs)
+        segments._origins = [origin for _, origin in runs]
+        return segments
 
     @property
-    def sources(self) -> list[Path | None]:
+    def sources(self) -> list[Source | None]:
         """The path of each segment, such as ("messages", 0, "content").
 
         It is None for text of the template, and () for text without a single place, such as a date.
@@ -123,7 +120,10 @@ def render(
     runs = _runs(parts)
     if final is not None:
         runs = _until(runs, final)
-    return Segments(runs, [_role(message) for message in converted], template.has_generation)
+    segments = Segments._of(runs)
+    segments.roles = tuple([_role(message) for message in converted])
+    segments.has_generation = template.has_generation
+    return segments
 
 
 def _role(message: Fields) -> str | None:
@@ -138,17 +138,20 @@ def _runs(parts: Iterable[str | tuple[str, ...]]) -> list[tuple[str, Origin]]:
     last: Origin | None = None
     for part in parts:
         for text in part if isinstance(part, tuple) else (part,):
-            pieces = pieces_of(text)
+            pieces = text._pieces if type(text) is TracedText else pieces_of(text)
+            if len(pieces) == 1 and pieces[0][1] is last:
+                texts.append(text)
+                continue
             at = 0
             for length, origin in pieces:
                 if origin is not last:
                     last, texts = origin, []
                     runs.append((texts, origin))
-                if length == len(text):
-                    texts.append(text)
-                else:
-                    texts.append(str.__getitem__(text, slice(at, at + length)))
-                    at += length
+                stop = at + length
+                texts.append(
+                    text if length == len(text) else str.__getitem__(text, slice(at, stop))
+                )
+                at = stop
     return [("".join(texts), origin) for texts, origin in runs]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
-from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Path, Pieces, common_path, merged
+from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Pieces, Source, common_source, merged
 
 
 class TracedText(str):
@@ -243,22 +243,22 @@ def derived(text: str, *sources: object) -> TracedText:
 
     Its path is the longest one that all untrusted texts among the sources share.
     """
-    path = path_of(sources)
+    path = source_of_value(sources)
     return make(text, Origin(path) if path else UNKNOWN)
 
 
-def path_of(value: object) -> Path | None:
+def source_of_value(value: object) -> Source | None:
     """Return the path that all untrusted parts of `value` share; None if it has no such part."""
     pieces: Pieces | None = getattr(value, "_pieces", None) if isinstance(value, str) else None
     if pieces is not None:
-        return common_path(origin.path for _, origin in pieces)
+        return common_source(origin.path for _, origin in pieces)
     if isinstance(value, (list, tuple, dict)):
-        path: Path | None = getattr(value, "_path", None)
+        path: Source | None = getattr(value, "_path", None)
         if path is not None:
             return path
         if isinstance(value, Mapping):
-            return common_path(path_of(item) for pair in value.items() for item in pair)
-        return common_path(path_of(item) for item in value)
+            return common_source(source_of_value(item) for pair in value.items() for item in pair)
+        return common_source(source_of_value(item) for item in value)
     return None
 
 

@@ -75,7 +75,7 @@ def test_a_vocabulary_without_scores_has_no_names_for_them(name: str) -> None:
     assert not hasattr(vocabulary, name)
 
 
-PUBLIC = (pretok, pretok.charsets, pretok.pre_tokenizers, bpe, bpe.corpus, bpe.statistics)
+PUBLIC = (pretok, pretok.charsets, pretok.pre_tokenizers, bpe, bpe.chat, bpe.corpus, bpe.statistics)
 INTERNAL = {
     "Backend", "Encoded", "IdStream", "Matcher", "Merge", "Options", "Packed", "Path", "PathLike",
     "Pipeline", "Position", "Rows", "Shard", "Training", "TextStream", "Words",

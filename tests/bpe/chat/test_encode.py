@@ -14,8 +14,8 @@ import text_models
 from bpe import chat
 from chat_tokenizers import file_with, pair, tokens_of
 from pretok.machine.backend import BackendName
-from support import max_examples, seeded
-from vocabulary_files import huggingface
+from support import max_examples, need_native, seeded
+from vocabulary_files import huggingface, write
 
 TEMPLATES = {
     "chatml": "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content|trim }}"
@@ -188,16 +188,17 @@ def test_the_template_of_the_tokenizer(backend: BackendName) -> None:
         small(backend).encode_chat(messages)
 
 
-def test_both_backends_agree(backend: BackendName) -> None:
+def test_both_backends_agree(tmp_path: Path) -> None:
+    need_native()
     random = seeded("backends")
     file = file_with(text_models.file_of(**text_models.CASES["llama"]), TOKENS)
-    for _ in range(max_examples(5)):
+    path = write(tmp_path / "tokenizer.json", file)
+    toks = bpe.load(path, backend="python"), bpe.load(path, backend="native")
+    for _ in range(max_examples(20)):
         arguments = chat_of(random, TEMPLATES["chatml"])
-        results = [
-            bpe.load(file, backend=which).encode_chat(**arguments) for which in ("python", None)
-        ]
+        found = [tok.encode_chat(**arguments) for tok in toks]
         for first, second in zip(*(
-            (found.ids, found.segment_of, found.end_segment_of, *found.spans) for found in results
+            (each.ids, each.segment_of, each.end_segment_of, *each.spans) for each in found
         ), strict=True):  # fmt: skip
             assert np.array_equal(first, second)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.chat.origins import TEMPLATE, Origin, common_path
+from bpe.chat.origins import TEMPLATE, Origin, common_source
 from bpe.chat.text import (
     TracedText,
     concat,
@@ -20,8 +20,8 @@ from bpe.chat.text import (
     generated,
     literal,
     make,
-    path_of,
     pieces_of,
+    source_of_value,
     to_text,
 )
 from support import max_examples
@@ -174,10 +174,10 @@ def test_errors_are_those_of_str() -> None:
 
 
 def test_paths() -> None:
-    assert common_path([None, ("a", 0, "b"), ("a", 0, "c")]) == ("a", 0)
-    assert common_path([None]) is None
-    assert path_of([literal("x"), {"k": make("y", MESSAGE)}]) == MESSAGE.path
-    assert path_of([1, None]) is None
+    assert common_source([None, ("a", 0, "b"), ("a", 0, "c")]) == ("a", 0)
+    assert common_source([None]) is None
+    assert source_of_value([literal("x"), {"k": make("y", MESSAGE)}]) == MESSAGE.path
+    assert source_of_value([1, None]) is None
     assert pieces_of(to_text(12)) == pieces_of(to_text(12))
     assert pieces_of(generated(literal("x")))[0][1].is_generated
     assert pieces_of(cut(literal("x"), 1, 1)) == ()
