@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from bpe.chat.masks import Chosen, Crossing, chosen_intervals, mask_of
 from bpe.chat.origins import Source
 from bpe.chat.rendering import Segments, render
+from bpe.chat.white_space import with_white_space
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
-from bpe.types import Errors, Ids, Offsets
+from bpe.types import Errors, Ids, Offsets, Special
 
 
 class Chat:
@@ -30,7 +31,8 @@ class Chat:
         end_ids: Iterable[int] | None = None,
     ) -> None:
         """Encode `segments`; `encode` explains the other arguments."""
-        self._encoded = tok.encode_segments(segments, errors=errors, joined=joined)
+        self._parts = with_white_space(tok, segments)
+        self._encoded = tok.encode_segments(self._parts, errors=errors, joined=joined)
         self._end_ids = frozenset(tok.end_ids if end_ids is None else end_ids)
         self._mask = mask, crossing
         self.ids: Ids = self._encoded.ids
@@ -57,28 +59,34 @@ class Chat:
         text without a single place.
         """
         sources = self.segments.sources
-        return [sources[segment] for segment in self._encoded.segment_of.tolist()]
+        return [sources[segment] for segment in self.segment_of.tolist()]
 
-    @property
+    @once
     def segment_of(self) -> Offsets:
         """The index of the segment in which each id begins: int64, shape (n,)."""
-        return self._encoded.segment_of
+        if self._parts is self.segments:
+            return self._encoded.segment_of
+        segment_of = np.searchsorted(self._ends[1:], self.spans[0], side="right")
+        return np.minimum(segment_of, len(self.segments) - 1)
 
-    @property
+    @once
     def end_segment_of(self) -> Offsets:
         """The index of the segment in which each id ends: int64, shape (n,)."""
-        return self._encoded.end_segment_of
+        if self._parts is self.segments:
+            return self._encoded.end_segment_of
+        return np.maximum(self.segment_of, np.searchsorted(self._ends[1:], self.spans[1]))
 
     @once
     def spans(self) -> tuple[Offsets, Offsets]:
         """The start and the end of each id in `segments.text`, in code points: int64 arrays."""
-        starts = self._ends[self.segment_of] + self._encoded.starts
-        return starts, self._ends[self.end_segment_of] + self._encoded.stops
+        ends = _ends_of(self._parts)
+        starts = ends[self._encoded.segment_of] + self._encoded.starts
+        return starts, ends[self._encoded.end_segment_of] + self._encoded.stops
 
     @once
     def _ends(self) -> Offsets:
         """0, and the ends of the segments in `segments.text`."""
-        return np.cumsum([0, *(len(text) for text, _ in self.segments)], dtype=np.int64)
+        return _ends_of(self.segments)
 
     def mask(self, chosen: Chosen = "generation", crossing: Crossing = "any") -> NDArray[np.bool_]:
         """Return whether each id belongs to the chosen text: bool, shape (n,).
@@ -102,12 +110,16 @@ class Chat:
 
     def _end_of_turn(self, segment: int, following: int) -> int | None:
         """Return the end of the first end id between two segments, or None if there is none."""
-        first = int(self._encoded.ends[segment])
-        last = int(self._encoded.ends[following - 1])
+        starts = np.maximum.accumulate(self.spans[0])
+        first, last = np.searchsorted(starts, self._ends[[segment + 1, following]]).tolist()
         for at in range(first, last):
             if int(self.ids[at]) in self._end_ids:
                 return int(self.spans[1][at])
         return None
+
+
+def _ends_of(segments: Iterable[tuple[str, Special]]) -> Offsets:
+    return np.cumsum([0, *(len(text) for text, _ in segments)], dtype=np.int64)
 
 
 def encode(
@@ -124,6 +136,7 @@ def encode(
     """Return the ids of a chat; `kwargs` are the arguments of `render`.
 
     Only text of the template becomes added tokens. Otherwise the ids are those of the whole text.
+    Added tokens of white space, which are formatting in some vocabularies, are found in all text.
 
     `assistant_mask` is the result of `Chat.mask(mask, crossing)`. Without `mask` it has the ids of
     `{% generation %}` blocks, or, if the template has no such block, those of the role

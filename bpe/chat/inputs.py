@@ -63,9 +63,7 @@ def convert(value: Any, path: Source) -> Any:
     """
     kind = type(value)
     if kind is str:
-        text = str.__new__(TracedText, value)
-        text._pieces = ((len(value), Origin(path)),) if value else ()
-        return text
+        return make(value, Origin(path))
     if value is None or kind is bool or kind is int or kind is float:
         return value
     if kind is dict:
@@ -158,10 +156,12 @@ def _convert_message(message: dict[Any, Any], at: int) -> Fields:
     converted = Fields()
     for key, item in shown.items():
         known = key if type(key) is str else _plain_key(key)
-        converted[known] = convert(item, ("messages", at, known))
-    role = converted.get("role")
-    if type(role) is TracedText and role in _TRUSTED_ROLES:
-        converted["role"] = _TRUSTED_ROLES[role]
+        if type(item) is not str:
+            converted[known] = convert(item, ("messages", at, known))
+        elif known == "role" and item in _TRUSTED_ROLES:
+            converted[known] = _TRUSTED_ROLES[item]
+        else:
+            converted[known] = make(item, Origin(("messages", at, known)))
     converted._path, converted._raw = ("messages", at), shown
     for alias in _ALIASES if reasoning else ():
         if alias not in message:

@@ -18,14 +18,14 @@ from bpe.chat.templates import choose_template, compiled, trusted
 from bpe.chat.text import TracedText, pieces_of
 from bpe.errors import shortened
 from bpe.tokenizer import Tokenizer
-from bpe.types import Treatment
+from bpe.types import Special
 
 
-class Segments(list[tuple[str, Treatment]]):
+class Segments(list[tuple[str, Special]]):
     """The segments of a rendered chat, pairs of a text and its policy for `encode_segments`.
 
-    The policy is "allow" for text of the template, in which added tokens are found, and "plain" for
-    any other text, in which none is. The other attributes have one item for each segment.
+    The policy is "allow" for text of the template, in which added tokens are found. Any other text
+    has the policy that `render` got, which is "plain" by default: no added token is found.
     """
 
     roles: tuple[str | None, ...] = ()
@@ -35,8 +35,8 @@ class Segments(list[tuple[str, Treatment]]):
     _origins: Sequence[Origin] = ()
 
     @classmethod
-    def _of(cls, runs: Sequence[tuple[str, Origin]]) -> Segments:
-        segments = cls((text, "allow" if origin.path is None else "plain") for text, origin in runs)
+    def _of(cls, runs: Sequence[tuple[str, Origin]], special: Special) -> Segments:
+        segments = cls((text, "allow" if origin.path is None else special) for text, origin in runs)
         segments._origins = [origin for _, origin in runs]
         return segments
 
@@ -69,6 +69,7 @@ def render(
     special_tokens: Mapping[str, Any] | None = None,
     add_generation_prompt: bool = False,
     continue_final_message: bool | str = False,
+    special: Special = "plain",
     **kwargs: Any,
 ) -> Segments:
     """Return the chat as segments, whose texts together are the text that the template makes.
@@ -77,7 +78,8 @@ def render(
     `chat_template` is another template, or the name of one of them. Only text of the template, and
     the `special_tokens` (variables such as bos_token), may hold added tokens. By default they are
     those of the tokenizer. All text from messages, tools, documents and other `kwargs` may not,
-    wherever the template puts it and however it changes it.
+    wherever the template puts it and however it changes it. `special` is the policy of that text:
+    "raise" refuses special tokens in it, and "text" finds added tokens that are not special.
 
     `continue_final_message` omits all text after the content of the final message, or after its
     field of this name. Raises ChatTemplateError if the template is malformed or rejects the
@@ -120,7 +122,7 @@ def render(
     runs = _runs(parts)
     if final is not None:
         runs = _until(runs, final)
-    segments = Segments._of(runs)
+    segments = Segments._of(runs, special)
     segments.roles = tuple([_role(message) for message in converted])
     segments.has_generation = template.has_generation
     return segments

@@ -140,9 +140,10 @@ def opaque_ids(tok: Tokenizer, template: str, messages: list[dict[str, str]]) ->
     return ids
 
 
-def traced(tok: Tokenizer, template: str, messages: list[dict[str, str]]) -> list[int]:
+def traced(tok: Tokenizer, template: str, messages: list[dict[str, Any]]) -> list[int]:
     """Encode with bpe.chat."""
-    return encoded(tok, template, {"messages": messages}).ids.tolist()
+    ids: list[int] = encoded(tok, template, {"messages": messages}).ids.tolist()
+    return ids
 
 
 def encoded(tok: Tokenizer, template: str, arguments: dict[str, Any]) -> Chat:
