@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bpe.chat.encoding import Chat, encode
 from bpe.chat.masks import Chosen, Crossing
-from bpe.chat.origins import Source
+from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.templates import ChatTemplateError
 
@@ -22,7 +22,7 @@ __all__ = [
     "Chosen",
     "Crossing",
     "Segments",
-    "Source",
+    "TextSource",
     "encode",
     "render",
 ]

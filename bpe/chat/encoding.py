@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.chat.masks import Chosen, Crossing, chosen_intervals, mask_of
-from bpe.chat.origins import Source
+from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.white_space import with_white_space
 from bpe.once import once
@@ -52,7 +52,7 @@ class Chat:
         return self.mask(*self._mask)
 
     @once
-    def source_of(self) -> list[Source | None]:
+    def source_of(self) -> list[TextSource | None]:
         """The source of each id, which is that of the text in which it begins.
 
         It is a path such as ("messages", 0, "content"); None for text of the template, and () for

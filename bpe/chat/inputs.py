@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.chat.origins import Origin, Source
+from bpe.chat.origins import Origin, TextSource
 from bpe.chat.text import TracedText, literal, make
 
 _RAW = attrgetter("_raw")
@@ -29,7 +29,7 @@ class Fields(dict[Any, Any]):
     """
 
     __slots__ = ("_path", "_raw")
-    _path: Source
+    _path: TextSource
     _raw: object
 
     def __iter__(self) -> Iterator[Any]:
@@ -51,11 +51,11 @@ class Items(list[Any]):
     """A list at `_path`, made of the list `_raw`."""
 
     __slots__ = ("_path", "_raw")
-    _path: Source
+    _path: TextSource
     _raw: object
 
 
-def convert(value: Any, path: Source) -> Any:
+def convert(value: Any, path: TextSource) -> Any:
     """Return `value` with each str as a TracedText of its own path; no part of it is trusted.
 
     Mappings, dataclasses and objects with `model_dump` become `Fields`, lists `Items`. Other
@@ -80,7 +80,7 @@ def convert(value: Any, path: Source) -> Any:
     return _convert_object(value, path)
 
 
-def _convert_object(value: Any, path: Source) -> Any:
+def _convert_object(value: Any, path: TextSource) -> Any:
     if isinstance(value, str):
         return make(str.__str__(value), Origin(path))
     if isinstance(value, int):

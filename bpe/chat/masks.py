@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.chat.origins import Source
+from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments
 from bpe.errors import shortened
 from bpe.types import Offsets
 
-Chosen: TypeAlias = str | Collection[str] | Callable[[Source | None], bool]
+Chosen: TypeAlias = str | Collection[str] | Callable[[TextSource | None], bool]
 """The text that a mask selects: "generation", a role, a set of roles, or a function of a source."""
 Crossing: TypeAlias = Literal["any", "begins", "ends", "whole"]
 """The ids that count if they cross a border of the chosen text."""
@@ -69,7 +69,7 @@ def _messages(
             yield first, last, after(last, following)
 
 
-def _message_of(source: Source | None) -> int | None:
+def _message_of(source: TextSource | None) -> int | None:
     """Return the index of the message of a source."""
     is_message = source is not None and len(source) > 1 and source[0] == "messages"
     return int(source[1]) if source is not None and is_message else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-Source: TypeAlias = tuple[str | int, ...]
+TextSource: TypeAlias = tuple[str | int, ...]
 """The place of a value among the arguments, such as ("messages", 0, "content").
 
 () is the path of text without a single place: numbers, dates, and text made of several values.
@@ -22,7 +22,7 @@ class Origin:
     is_generated = False
     """Whether a `{% generation %}` block wrote the characters."""
 
-    def __init__(self, path: Source | None) -> None:
+    def __init__(self, path: TextSource | None) -> None:
         self.path = path
 
     def generated(self) -> Origin:
@@ -62,9 +62,9 @@ def merged(pieces: Iterable[tuple[int, Origin]]) -> Pieces:
     return tuple(kept)
 
 
-def common_source(paths: Iterable[Source | None]) -> Source | None:
+def common_source(paths: Iterable[TextSource | None]) -> TextSource | None:
     """Return the longest common prefix of `paths` without None; None if there is no path."""
-    common: Source | None = None
+    common: TextSource | None = None
     for path in paths:
         if path is None:
             continue

@@ -13,7 +13,7 @@ from bpe.chat.inputs import (
     convert_messages,
     convert_tools,
 )
-from bpe.chat.origins import Origin, Source
+from bpe.chat.origins import Origin, TextSource
 from bpe.chat.templates import choose_template, compiled, trusted
 from bpe.chat.text import TracedText, pieces_of
 from bpe.errors import shortened
@@ -41,7 +41,7 @@ class Segments(list[tuple[str, Special]]):
         return segments
 
     @property
-    def sources(self) -> list[Source | None]:
+    def sources(self) -> list[TextSource | None]:
         """The path of each segment, such as ("messages", 0, "content").
 
         It is None for text of the template, and () for text without a single place, such as a date.

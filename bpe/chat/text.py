@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
-from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Pieces, Source, common_source, merged
+from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Pieces, TextSource, common_source, merged
 
 
 class TracedText(str):
@@ -247,13 +247,13 @@ def derived(text: str, *sources: object) -> TracedText:
     return make(text, Origin(path) if path else UNKNOWN)
 
 
-def source_of_value(value: object) -> Source | None:
+def source_of_value(value: object) -> TextSource | None:
     """Return the path that all untrusted parts of `value` share; None if it has no such part."""
     pieces: Pieces | None = getattr(value, "_pieces", None) if isinstance(value, str) else None
     if pieces is not None:
         return common_source(origin.path for _, origin in pieces)
     if isinstance(value, (list, tuple, dict)):
-        path: Source | None = getattr(value, "_path", None)
+        path: TextSource | None = getattr(value, "_path", None)
         if path is not None:
             return path
         if isinstance(value, Mapping):
