@@ -108,7 +108,7 @@ def test_ids_that_cross_a_border(backend: BackendName) -> None:
         assert encoded.mask("generation", crossing).tolist() == expected  # type: ignore[arg-type]
         again = tok.encode_chat(
             [{"content": "bc"}], chat_template=CROSSING, mask="generation",
-            crossing=crossing,  # type: ignore[arg-type]
+            crossing=crossing,
         )  # fmt: skip
         assert again.assistant_mask.tolist() == expected
     assert encoded.assistant_mask.dtype == bool
