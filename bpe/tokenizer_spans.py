@@ -143,7 +143,7 @@ class TokenizerSpans(TokenizerFacts):
         >>> user = "ab<end>"
         >>> done = tok.encode_segments([("ab", "allow"), (user, "plain"), ("<end>", "allow")])
         >>> tok.decode(done.ids[:done.ends[1]]), done.ids[done.ends[1]:].tolist()
-        ('abab<end>', [257])
+        ('abab<end>', [256])
         """
         return encode_segments(self._pipeline, segments, special, errors, joined, unit)
 
