@@ -68,6 +68,8 @@ class Tokenizer(TokenizerBudgets):
     as ordinary text. Added tokens that are not special are then encoded as their ids. "plain"
     encodes all added tokens as ordinary text. "content" does so too, but for tokens of white space
     that are not special: for text in which users may write anything.
+    In text, a user-defined symbol of one character is this character, so it keeps its id. Merges
+    of a SentencePiece model make no longer symbol.
 
     `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
     applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),

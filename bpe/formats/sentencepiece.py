@@ -190,6 +190,10 @@ def _vocabulary(
     tokens = _tokens(by_id, byte_ids)
     # Text never becomes an UNUSED piece: such a character is encoded like one without a piece.
     scores = {id: piece.score for id, piece in by_id.items() if piece.type == TokenType.NORMAL}
+    # A user-defined symbol of one character that is encoded as text becomes its id. No merge makes
+    # it, so its score does not count.
+    symbols = _ids_of(others, TokenType.USER_DEFINED)
+    scores |= {id: 0.0 for id in symbols if len(others[id].text) == 1}
     return CharacterVocabulary(tokens, scores, _unknown(others), byte_ids)
 
 

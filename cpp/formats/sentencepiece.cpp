@@ -242,7 +242,11 @@ private:
         data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
         data.ids.push_back(id);
         const bool is_normal = piece.type == PieceType::NORMAL;
-        spec_.scores.push_back(is_normal ? piece.score : NAN);
+        // A user-defined symbol of one character that is encoded as text becomes its id. No
+        // merge makes it, so its score does not count.
+        const bool is_symbol =
+            piece.type == PieceType::USER_DEFINED && count_characters(piece.text) == 1;
+        spec_.scores.push_back(is_normal ? piece.score : is_symbol ? 0 : NAN);
         if (!is_normal && piece.type != PieceType::BYTE && !is_unused)
           add_token(id, piece);
       }
