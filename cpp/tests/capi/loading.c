@@ -145,7 +145,7 @@ void test_struct_sizes(void) {
   options.struct_size = 1;
   FAILS(pretok_count(tokenizer, "a", 1, &options, &count, &last_error), PRETOK_INVALID_ARGUMENT,
         "struct_size");
-  options = options_with((pretok_special)4);
+  options = options_with((pretok_special)5);
   FAILS(pretok_count(tokenizer, "a", 1, &options, &count, &last_error), PRETOK_INVALID_ARGUMENT,
         "options.special");
   pretok_tokenizer_free(tokenizer);
