@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <pybind11/stl.h>
 #include <type_traits>
 #include <utility>
 

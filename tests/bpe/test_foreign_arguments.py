@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[Mapping[str, str], list[Callable[..., Any]]]] = {
     "train": (TRAIN, [bpe.train]),
     "load": (LOAD, [bpe.load]),
 }  # fmt: skip
-SPECIAL = 'special= takes "raise", "text", "allow", "plain" or a set of special tokens'
+SPECIAL = 'special= takes "raise", "text", "allow", "plain", "content" or a set of special tokens'
 
 
 @pytest.mark.parametrize("group", GROUPS)

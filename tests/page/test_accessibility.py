@@ -9,6 +9,7 @@ import pytest
 import pretok
 from browser import Open, Tab, visible
 from command_line import small_tokenizer
+from support import FULL
 
 TEXT = "I'm 12345,  hello\n\nhello"
 
@@ -67,9 +68,21 @@ def serious_findings(tab: Tab) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("colors", [{"color_scheme": "light"}, {"color_scheme": "dark"},
-                                    {"forced_colors": "active"}], ids=str)  # fmt: skip
-@pytest.mark.parametrize("size", [(1280, 800), (360, 740)], ids=["desktop", "phone"])
+DESKTOP, PHONE = (1280, 800), (360, 740)
+LOOKS = [
+    ({"color_scheme": "light"}, DESKTOP),
+    ({"color_scheme": "dark"}, PHONE),
+    ({"forced_colors": "active"}, DESKTOP),
+]
+if FULL:
+    LOOKS += [
+        ({"color_scheme": "light"}, PHONE),
+        ({"color_scheme": "dark"}, DESKTOP),
+        ({"forced_colors": "active"}, PHONE),
+    ]
+
+
+@pytest.mark.parametrize(("colors", "size"), LOOKS, ids=str)
 def test_axe_finds_nothing_serious(
     opened: Open, colors: dict[str, str], size: tuple[int, int], tmp_path: Path
 ) -> None:
