@@ -186,6 +186,31 @@ void test_decode_options(const pretok::Tokenizer &tokenizer) {
   CHECK(tokenizer.decode_batch({})->empty());
 }
 
+void test_segments(const pretok::Tokenizer &tokenizer) {
+  const auto only = pretok::SpecialSet::of(tokenizer, {"<|x|>"});
+  std::vector<pretok::TextSegment> segments(4);
+  segments[0].text = "<|end|><|x|>";
+  segments[0].allowed = &*only;
+  segments[1].text = "<|x|><|e";
+  segments[1].special = PRETOK_SPECIAL_CONTENT;
+  segments[2].text = "nd|>";
+  segments[2].special = PRETOK_SPECIAL_ALLOW;
+  segments[3].ids = {7, 8};
+  const auto found = tokenizer.encode_segments(segments);
+  CHECK(found && found->ends.size() == 4 && found->ids.size() == found->spans.size());
+  const std::size_t last = found->ends[0];
+  CHECK(found->ids[last - 1] == 1001 && found->spans[last - 1].start == 7);
+  for (std::size_t i = last; i < found->ends[2]; ++i)
+    CHECK(found->ids[i] < 1000); // neither segment holds a whole token that it may hold
+  CHECK(found->ends[3] == found->ends[2] + 2 && found->ids.back() == 8);
+  CHECK(*tokenizer.decode(found->ids.data(), found->ends[2]) ==
+        std::string("<|end|><|x|><|x|><|end|>"));
+  segments[2].special = PRETOK_SPECIAL_RAISE;
+  segments[2].text = "<|end|>";
+  CHECK(tokenizer.encode_segments(segments, false).error().status == PRETOK_SPECIAL_TOKEN);
+  CHECK(tokenizer.encode_segments({})->ids.empty());
+}
+
 void test_loading() {
   const auto none = pretok::Tokenizer::from_file("no such file", "gpt2");
   CHECK(!none && none.error().status == PRETOK_CANNOT_READ);
@@ -231,6 +256,7 @@ int main() {
   test_streams(tokenizer);
   test_queries(tokenizer);
   test_decode_options(tokenizer);
+  test_segments(tokenizer);
   test_loading();
   test_threads(tokenizer);
   return failures != 0;
