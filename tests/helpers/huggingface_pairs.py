@@ -314,7 +314,8 @@ def outcome(call: Call, tok: Any, convert: Call | None = None) -> Any:
 def plain(value: Any) -> Any:
     """Return plain values that can be compared.
 
-    The values of an encoding are its attributes, the results of its lookups, and its overflow.
+    The values of an encoding are its attributes, the results of its lookups, and its overflow. Of
+    most parts of a long overflow, they are only the attributes.
     """
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
@@ -326,18 +327,24 @@ def plain(value: Any) -> Any:
     if len(set().union(*ranges)) < sum(map(len, ranges)):
         # The library tokenizers may then choose any of the sequences of a token.
         lookups = [lookup for lookup in lookups if lookup[0] != "token_to_sequence"]
+    parts = value.overflowing
     return {
-        **{
-            name: getattr(value, name)
-            for name in ("ids", "type_ids", "tokens", "offsets", "attention_mask",
-                         "special_tokens_mask", "word_ids", "sequence_ids", "n_sequences")
-        },
+        **_attributes(value),
         "repr": repr(value),
         "lookups": lookups,
         "state": state,
         "pickle": json.loads(pickle.loads(pickle.dumps(value)).__getstate__()),
-        "overflowing": [plain(other) for other in value.overflowing],
-    }  # fmt: skip
+        "overflowing": [
+            plain(part) if at < 3 or at == len(parts) - 1 else _attributes(part)
+            for at, part in enumerate(parts)
+        ],
+    }
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    names = ("ids", "type_ids", "tokens", "offsets", "attention_mask", "special_tokens_mask",
+             "word_ids", "sequence_ids", "n_sequences")  # fmt: skip
+    return {name: getattr(value, name) for name in names}
 
 
 def state(value: Any) -> Any:
