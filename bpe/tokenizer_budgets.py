@@ -174,7 +174,7 @@ class TokenizerBudgets(TokenizerBatches):
         (3, 6)
         """
         check_number(n)
-        added = sum(map(len, self.template)) if add_special_tokens else 0
+        added = self._template_size(add_special_tokens)
         if added > n:
             return n + 1
         sliced = _sliced(text, errors)
@@ -183,10 +183,14 @@ class TokenizerBudgets(TokenizerBatches):
     def _room(self, n: int, add_special_tokens: bool) -> int:
         """Return the number of ids that the template leaves."""
         check_number(n)
-        added = sum(map(len, self.template)) if add_special_tokens else 0
+        added = self._template_size(add_special_tokens)
         if n < added:
             raise ValueError(f"n={n}; expected at least the {added} ids of the template")
         return n - added
+
+    def _template_size(self, add_special_tokens: bool) -> int:
+        """Return the number of ids that the template adds to a text."""
+        return sum(map(len, self.template)) if add_special_tokens else 0
 
     def _reader(self, special: Special) -> Reader:
         return Reader(self._pipeline, self._count, self._cuts, self.pre_tokenizer, special)

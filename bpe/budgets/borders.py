@@ -26,7 +26,7 @@ BorderFinder: TypeAlias = Callable[[Text], Iterable[int]]
 
 _STOP, _WIDE_STOP, _CLOSER, _SPACE = 1, 2, 4, 8
 _KINDS = np.zeros(1 << 16, np.uint8)
-"""What each code point means for the end of a sentence. A wide stop needs no space after it."""
+"""The kind of each code point at the end of a sentence. No space need follow a wide stop."""
 for _kind, _points in (
     (_STOP, map(ord, ".!?\u2026\u061f\u06d4\u0964")),
     (_WIDE_STOP, map(ord, "\u3002\uff01\uff1f\uff0e\uff61")),

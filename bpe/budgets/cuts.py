@@ -30,7 +30,7 @@ ASCII = 128
 
 
 NONE, CUT, UNKNOWN, JOINT = range(4)
-"""What is proven for two neighbors.
+"""The proofs for a cut between two neighbors.
 
 At a JOINT a text may be cut if a token of the text ends there. Merging then never joins the two
 sides, so it gives the same tokens on both.

@@ -48,7 +48,7 @@ class Chat:
 
     @once
     def assistant_mask(self) -> NDArray[np.bool_]:
-        """Whether the assistant generates each id: bool, shape (n,); see `encode`."""
+        """For each id, True if the assistant generates it: bool, shape (n,); see `encode`."""
         return self.mask(*self._mask)
 
     @once

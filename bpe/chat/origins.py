@@ -20,7 +20,7 @@ class Origin:
 
     __slots__ = ("_generated", "path")
     is_generated = False
-    """Whether a `{% generation %}` block wrote the characters."""
+    """True if a `{% generation %}` block wrote the characters."""
 
     def __init__(self, path: TextSource | None) -> None:
         self.path = path

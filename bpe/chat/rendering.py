@@ -31,7 +31,7 @@ class Segments(list[tuple[str, Special]]):
     roles: tuple[str | None, ...] = ()
     """The role of each message; None if a message has none."""
     has_generation: bool = False
-    """Whether the template has a `{% generation %}` block."""
+    """True if the template has a `{% generation %}` block."""
     _origins: Sequence[Origin] = ()
 
     @classmethod
@@ -50,7 +50,7 @@ class Segments(list[tuple[str, Special]]):
 
     @property
     def is_generated(self) -> list[bool]:
-        """Whether each segment is in a `{% generation %}` block."""
+        """For each segment, True if it is in a `{% generation %}` block."""
         return [origin.is_generated for origin in self._origins]
 
     @property

@@ -27,7 +27,7 @@ class CompiledTemplate:
         environment = ChatEnvironment()
         self._template = _raising(self._error, environment.from_string, source)
         self.has_generation = environment.has_generation
-        """Whether the template has a `{% generation %}` block."""
+        """True if the template has a `{% generation %}` block."""
 
     def parts(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
         """Return the parts of the rendered text. Raises ChatTemplateError."""

@@ -180,7 +180,7 @@ class AddedTokens:
 
     @property
     def has_tokens(self) -> bool:
-        """Whether there are any tokens to search for."""
+        """True if there are tokens to search for."""
         return bool(self._phases)
 
     def is_word(self, char: str) -> bool:
