@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bpe.budgets.borders import BorderFinder as BorderFinder
     from bpe.budgets.borders import ChunkKind as ChunkKind
     from bpe.budgets.chunking import Chunk as Chunk
+    from bpe.canonical.healing import Healed as Healed
     from bpe.decoders.decode import Unknown as Unknown
     from bpe.decoders.piece_decoder import Decoding as Decoding
     from bpe.decoders.text_stream import DecodeStream as DecodeStream
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "bpe.budgets.borders": "BorderFinder ChunkKind",
     "bpe.budgets.chunking": "Chunk",
+    "bpe.canonical.healing": "Healed",
     "bpe.encoding.added_tokens": "AddedToken",
     "bpe.decoders.decode": "Unknown",
     "bpe.encoding.encode_stream": "EncodeStream",

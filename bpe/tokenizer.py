@@ -38,7 +38,7 @@ from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.once import once
 from bpe.token_facts import TokenFacts
-from bpe.tokenizer_budgets import TokenizerBudgets
+from bpe.tokenizer_canonical import TokenizerCanonical
 from bpe.types import (
     Errors,
     Ids,
@@ -54,7 +54,7 @@ from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
 
 
-class Tokenizer(TokenizerBudgets):
+class Tokenizer(TokenizerCanonical):
     """Encodes text as ids and decodes ids, with one vocabulary and one pre-tokenizer.
 
     Immutable, so a copy is the tokenizer itself; safe to share between threads; picklable; survives

@@ -18,6 +18,12 @@ FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[FormName, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 COMPATIBLE_GROWTH, CANONICAL_GROWTH = 11, 3
 
+MIN_DECOMPOSED = 0xC0
+"""No smaller character has a canonical decomposition."""
+MAX_CODE_POINT = 0x10FFFF
+FIRST_MARK = "\u0300"
+"""No smaller character is a mark, or composes with the character before it."""
+
 # Characters newer than Unicode 9 that the NFC of a later version reorders or composes. The library
 # tokenizers 0.23 keeps them, and moves no character past them. The list is the result of comparing
 # tokenizers 0.23 with unicodedata2 18.0.
@@ -196,3 +202,27 @@ def _composition(first: str, second: str) -> str:
     parts = f"{ord(first):04X} {ord(second):04X}"
     is_hangul = "\uac00" <= composed <= "\ud7a3"
     return composed if is_hangul or unicodedata2.decomposition(composed) == parts else ""
+
+
+@cache
+def _second_characters() -> frozenset[str]:
+    """Return the characters that may compose with the character before them."""
+    jamo = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
+    seconds = {chr(code) for code in jamo}
+    for code in range(MIN_DECOMPOSED, MAX_CODE_POINT + 1):
+        parts = unicodedata2.decomposition(chr(code))
+        if " " in parts and parts[0] != "<":
+            seconds.add(chr(int(parts.split()[1], 16)))
+    return frozenset(seconds)
+
+
+def begins_anew(char: str) -> bool:
+    """Return True only if NFC changes no text before `char` because of it, and vice versa.
+
+    >>> begins_anew("e"), begins_anew("é"), begins_anew("\u0301")
+    (True, True, False)
+    """
+    if char < FIRST_MARK:
+        return True
+    first = unicodedata2.normalize("NFD", char)[0]
+    return not unicodedata2.combining(first) and first not in _second_characters()

@@ -1,0 +1,1 @@
+"""Ids that encoding gives: checks of ids, allowed next ids, and token healing."""

@@ -1,0 +1,54 @@
+"""Random small byte-level vocabularies for the tests of canonical ids."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from bpe import AddedToken, Tokenizer, Vocabulary
+from bpe.errors import VocabularyError
+from pretok.machine.backend import BackendName
+from vocabularies import BYTES
+
+PARTS = ["a", "b", "A", " ", "\n", "1", ".", "é", "中", "'s", "'", "<", "<e>", "e\u0301", "ab "]
+"""Texts whose concatenations meet all rules of the presets, and the added tokens."""
+MERGED = [b"a", b"b", b" ", b"'", b"1", b".", b"\n", b"\xc3", b"\xa9", b"A", b"s", b"<", b"\xe4"]
+
+
+def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: Any) -> Tokenizer:
+    """Return a tokenizer with random merges, ranks and added tokens."""
+    tokens = dict(BYTES)
+    merges: list[tuple[int, int, int]] = []
+    by_bytes = {token: id for id, token in tokens.items()}
+    pool = list(MERGED)
+    for _ in range(rng.randrange(3, 14)):
+        left, right = rng.choice(pool), rng.choice(pool)
+        joined = left + right
+        if joined in by_bytes or len(joined) > 6:
+            continue
+        id = len(tokens)
+        tokens[id] = joined
+        by_bytes[joined] = id
+        merges.append((by_bytes[left], by_bytes[right], id))
+        pool.append(joined)
+    if rng.random() < 0.3:
+        tokens[len(tokens)] = rng.choice([b"abab", b"a b", b"bbb", b" 'a", b"a<e"])
+    size = len(tokens)
+    kind = rng.randrange(3)
+    try:
+        if kind == 0:
+            vocabulary = Vocabulary(tokens)
+        else:
+            vocabulary = Vocabulary(tokens, merges=merges, ignore_merges=kind == 1)
+    except VocabularyError:
+        vocabulary = Vocabulary(dict(list(tokens.items())[:-1]), merges=merges)
+    added = [
+        AddedToken("<e>", size + 3),
+        AddedToken("<e><", size + 5, lstrip=rng.random() < 0.3, rstrip=rng.random() < 0.3),
+        AddedToken("ab ", size + 7, special=False),
+    ]
+    settings: dict[str, Any] = {
+        "added_tokens": rng.sample(added, rng.randrange(4)),
+        "normalizer": rng.choice([None, None, "NFC"]),
+    }
+    return Tokenizer(vocabulary, preset, backend=backend, **{**settings, **options})
