@@ -400,6 +400,26 @@ class Trainer:
         number of characters of each word, and `counts` the number of occurrences. `alphabet` is the
         number of characters in the alphabet.
         """
+    @staticmethod
+    def of_tokens(
+        units: NDArray[np.uint32],
+        lengths: NDArray[np.uint32],
+        symbols: NDArray[np.uint32],
+        sizes: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        tie_break: str,
+        min_frequency: int,
+        max_token_length: int | None,
+        joins_known: bool,
+        is_compact: bool,
+    ) -> Trainer:
+        """Return a trainer of words that begin as tokens of a vocabulary.
+
+        Token i has lengths[i] of the `units`, which are bytes or characters. `symbols` has the
+        tokens of all words, as indices; `sizes` has the number of tokens of each word, and `counts`
+        the number of occurrences. `joins_known` is that of bpe.training.trainer.Trainer. If
+        `is_compact`, the trainer takes less memory, but `step` may raise RuntimeError.
+        """
     @property
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...

@@ -14,7 +14,7 @@ import click
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.text_options import counted, ray_engine, warnings_shown, work_options
-from bpe.cli.vocabulary import errors_shown
+from bpe.cli.vocabulary import errors_shown, load
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
 from bpe.statistics import curve as curve_of
@@ -42,6 +42,12 @@ INPUT_HELPS = {
     "--special-token special_tokens TOKEN[=ID]": "A special token. Repeat for more. Give an id to "
     "all of them or to none; without ids, they get the last ids.",
 }
+INITIAL_HELPS = {
+    "--initial FILE": "Go on with this tokenizer: its ids and merges stay, and new tokens follow. "
+    "--preset is its split, if FILE does not name one.",
+    "--new-ids WHERE": "With --initial: 'after' for the ids after the largest one, 'gaps' for the "
+    "lowest free ids, or an id to start from.",
+}
 HELPS = {
     "--alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
     "before it.",
@@ -68,6 +74,7 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
 @options_of(OUTPUT_HELPS)
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @options_of(INPUT_HELPS)
+@options_of(INITIAL_HELPS)
 @options_of(HELPS, bpe.train)
 @work_options("Count pre-tokens")
 def train_command(
@@ -81,6 +88,8 @@ def train_command(
     special_tokens: tuple[str, ...],
     ray: str | None,
     quiet: bool,
+    initial: str | None = None,
+    new_ids: str = "after",
     **options: Any,
 ) -> None:
     """Train a vocabulary on FILEs, and write it to OUT.
@@ -93,7 +102,7 @@ def train_command(
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
     remaining ids from 0 on. With --alphabet characters, special tokens come first, and the first
-    of them is <unk>.
+    of them is <unk>. With --initial, the vocabulary has the ids of a tokenizer, and new ones.
 
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.
@@ -102,7 +111,11 @@ def train_command(
         "vocab_size": vocab_size,
         "preset": preset,
         "special_tokens": _special_tokens(special_tokens),
+        "new_ids": int(new_ids) if new_ids.isdecimal() else new_ids,
     }
+    if initial is not None:
+        options["initial"] = load(initial, preset, options["backend"])
+        options["preset"] = None
     _check_output("--output", output, files)
     if curve is not None:
         _check_output("--curve", curve, ())

@@ -105,20 +105,9 @@ class CharacterWords:
         self.words: Counter[str] = Counter()
         for word, number in words:
             self.words[_marked(decode_utf8(word))] += number
-        self.alphabet = sorted({SPACE_MARK, *options.required, *self._covering()})
-
-    def _covering(self) -> Iterator[str]:
-        """Yield the most frequent characters, until they make up the share `coverage`."""
-        counts: Counter[str] = Counter()
-        for word, number in self.words.items():
-            for char in word:
-                counts[char] += number
-        total, covered = sum(counts.values()), 0
-        for char, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            if covered / total >= self.options.coverage:
-                return
-            yield char
-            covered += number
+        self.alphabet = sorted(
+            {SPACE_MARK, *options.required, *covering(self.words.items(), options.coverage)}
+        )
 
     @property
     def size(self) -> int:
@@ -186,6 +175,20 @@ class CharacterWords:
         )
         added = [AddedToken(text, id) for text, id in zip(specials, special_ids, strict=True)]
         return TextVocabulary(texts, merge_ids, options, special_ids), added
+
+
+def covering(words: Iterable[tuple[str, int]], coverage: float) -> Iterator[str]:
+    """Yield the most frequent characters of `words`, until they make up the share `coverage`."""
+    counts: Counter[str] = Counter()
+    for word, number in words:
+        for char in word:
+            counts[char] += number
+    total, covered = sum(counts.values()), 0
+    for char, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if covered / total >= coverage:
+            return
+        yield char
+        covered += number
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:

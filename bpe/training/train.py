@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
+from bpe.editing.grow import NewIds
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
-from bpe.encoding.utf8 import has_surrogates
 from bpe.progress import progress_bar
 from bpe.token_table import Packed
 from bpe.tokenizer import Tokenizer
+from bpe.training.arguments import (
+    Specials,
+    check_no_character_options,
+    check_numbers,
+    check_only_initial,
+)
 from bpe.training.characters import (
     DECODER,
     NORMALIZER,
@@ -24,10 +30,11 @@ from bpe.training.characters import (
 )
 from bpe.training.corpus import TrainingSource, read_texts
 from bpe.training.counting import Words, text_counter
+from bpe.training.initial import Initial, InitialWords
 from bpe.training.limits import Limits
 from bpe.training.trainer import TieBreak, Trainer
 from bpe.types import PresetLike, SupportsOffsets
-from bpe.vocabulary import ID_LIMIT, Vocabulary
+from bpe.vocabulary import Vocabulary
 from pretok.errors import quoted
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
@@ -48,6 +55,8 @@ def train(
     *,
     preset: PresetLike | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
+    initial: Tokenizer | None = None,
+    new_ids: NewIds = "after",
     alphabet: Alphabet = "bytes",
     byte_fallback: bool = False,
     character_coverage: float = 1.0,
@@ -102,6 +111,16 @@ def train(
     (`unknown_token` comes first if the list does not have it), 256 bytes with `byte_fallback`,
     characters, merged tokens. `save` writes tokenizer.json, or a .model of SentencePiece.
 
+    `initial` is a tokenizer to go on with. Its ids, merges and added tokens stay, and so do its
+    split and all its other parts, so `preset`, `special_tokens`, `alphabet`, `byte_fallback` and
+    `unknown_token` must be omitted. Each pre-token is first encoded with the merges of `initial`;
+    then training goes on from these tokens, so new merges have the ranks after all old ones, or
+    scores below all old ones. New tokens get the ids from `initial.vocab_size` on, below
+    `vocab_size`. `new_ids="gaps"` gives them the lowest free ids, an int the free ids from this one
+    on. If tokens are text, the printable characters of the texts that are no tokens become tokens
+    first, as `character_coverage` says; other unknown characters take part in no merge. Added
+    tokens that are not special separate the text around them.
+
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
     `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -115,33 +134,51 @@ def train(
     >>> tok.encode("abcde"), tok.token_bytes(260)
     ([260, 103], b'abcd')
     """
-    _check_numbers(vocab_size, min_frequency, max_token_length)
+    check_numbers(vocab_size, min_frequency, max_token_length)
     if tie_break not in get_args(TieBreak):
         raise ValueError(f"tie_break={tie_break!r}; expected one of {quoted(get_args(TieBreak))}")
     if alphabet not in get_args(Alphabet):
         raise ValueError(f"alphabet={alphabet!r}; expected one of {quoted(get_args(Alphabet))}")
     limits = Limits.of(max_pre_token, max_text)
     chosen = choose_backend(backend)
-    characters = None
-    if alphabet == "characters":
-        characters = CharacterOptions(
-            byte_fallback, character_coverage, required_characters, unknown_token
-        )
-        if preset is not None or tie_break != "huggingface":
-            raise ValueError(
-                'alphabet="characters" has its own split and tie-break; omit preset= and tie_break='
-            )
-        preset = words_preset()
-        special_tokens = characters.with_unknown(special_tokens)
+    characters = start = None
+    pre_tokenizer: PreTokenizer | SupportsOffsets
+    if initial is not None:
+        check_only_initial(
+            preset=(preset, None), special_tokens=([*special_tokens], []),
+            alphabet=(alphabet, "bytes"), byte_fallback=(byte_fallback, False),
+            unknown_token=(unknown_token, "<unk>"),
+        )  # fmt: skip
+        start = Initial.of(initial, new_ids, tie_break, vocab_size)
+        characters = CharacterOptions(False, character_coverage, required_characters, "<unk>")
+        characters.check(())
+        if not start.takes_characters:
+            check_no_character_options(False, character_coverage, required_characters)
+        pre_tokenizer = resolve_pre_tokenizer(initial.pre_tokenizer, chosen, may_drop_text=True)
+        specials = Specials([], None)
     else:
-        _check_no_character_options(byte_fallback, character_coverage, required_characters)
-    specials = _Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
-    if characters is not None:
-        characters.check(specials.names)
-    pre_tokenizer = resolve_pre_tokenizer("cl100k" if preset is None else preset, chosen)
+        if new_ids != "after":
+            raise ValueError(f"new_ids={new_ids!r} needs initial=, the tokenizer to go on with")
+        if alphabet == "characters":
+            characters = CharacterOptions(
+                byte_fallback, character_coverage, required_characters, unknown_token
+            )
+            if preset is not None or tie_break != "huggingface":
+                raise ValueError(
+                    'alphabet="characters" has its own split and tie-break; omit preset= and '
+                    "tie_break="
+                )
+            preset = words_preset()
+            special_tokens = characters.with_unknown(special_tokens)
+        else:
+            check_no_character_options(byte_fallback, character_coverage, required_characters)
+        specials = Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
+        if characters is not None:
+            characters.check(specials.names)
+        pre_tokenizer = resolve_pre_tokenizer("cl100k" if preset is None else preset, chosen)
     training = Training(
         source, field, include, pre_tokenizer, limits, threads, backend,
-        vocab_size, specials, characters, tie_break, min(min_frequency, UNLIMITED),
+        vocab_size, specials, characters, start, tie_break, min(min_frequency, UNLIMITED),
         None if max_token_length is None else min(max_token_length, UNLIMITED), progress, cache_mb,
     )  # fmt: skip
     check_engine(threads, engine)
@@ -159,7 +196,10 @@ class TrainingEngine(Protocol):
 
 
 class Training(NamedTuple):
-    """The checked arguments of `train`. `characters` is None for an alphabet of bytes."""
+    """The checked arguments of `train`.
+
+    `characters` is None for an alphabet of bytes, and `initial` to start with an empty vocabulary.
+    """
 
     source: TrainingSource
     field: str
@@ -169,8 +209,9 @@ class Training(NamedTuple):
     threads: int | None
     backend: BackendName | None
     vocab_size: int
-    specials: _Specials
+    specials: Specials
     characters: CharacterOptions | None
+    initial: Initial | None
     tie_break: TieBreak
     min_frequency: int
     max_token_length: int | None
@@ -181,22 +222,27 @@ class Training(NamedTuple):
         """Count the pre-tokens of the source; pass the size of each text to `advance`."""
         chosen = choose_backend(self.backend)
         texts = read_texts(self.source, self.field, self.limits.text, self.include, chosen)
-        counter = text_counter(self.pre_tokenizer, chosen, self.threads, self.limits)
+        make = text_counter if self.initial is None else self.initial.counter
+        counter = make(self.pre_tokenizer, chosen, self.threads, self.limits)
         return counter.count(texts, advance)
 
     def tokenizer(self, words: Words) -> Tokenizer:
         """Return the Tokenizer that is trained on `words`."""
         limits = self.min_frequency, self.max_token_length
         backend = choose_backend(self.backend)
+        if self.initial is not None:
+            return self._grown(self.initial, words)
         if self.characters is None:
-            trainer = self._merge(_trainer(words, backend, self.tie_break, *limits), BYTES)
+            trainer = _trainer(words, backend, self.tie_break, *limits)
+            self._merge(trainer, BYTES + len(self.specials.names))
             vocabulary, added = _numbered(trainer, self.specials)
             return Tokenizer(
                 vocabulary, self.pre_tokenizer, added_tokens=added, backend=self.backend,
                 cache_mb=self.cache_mb,
             )  # fmt: skip
         texts = CharacterWords(words.take(), self.characters)
-        trainer = self._merge(texts.trainer(backend, *limits), texts.size)
+        trainer = texts.trainer(backend, *limits)
+        self._merge(trainer, texts.size + len(self.specials.names))
         text_vocabulary, added = texts.vocabulary(
             trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
         )
@@ -205,18 +251,39 @@ class Training(NamedTuple):
             backend=self.backend, cache_mb=self.cache_mb,
         )  # fmt: skip
 
+    def _grown(self, initial: Initial, words: Words) -> Tokenizer:
+        """Return the tokenizer of `initial` with the tokens that are trained on `words`."""
+        characters = self.characters
+        assert characters is not None, "`train` sets it with `initial`"
+        rows = InitialWords(
+            initial, words.take(), characters.coverage, characters.required,
+            choose_backend(self.backend),
+        )  # fmt: skip
+        # Before any merge, all ids below vocab_size but those of new tokens are taken.
+        base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
+        limits = self.tie_break, self.min_frequency, self.max_token_length
+        try:
+            trainer = self._merge(rows.trainer(*limits), base_size)
+        except RuntimeError:  # this vocabulary needs the larger form
+            trainer = self._merge(rows.trainer(*limits, is_compact=False), base_size)
+        return rows.tokenizer(trainer, self.backend, self.cache_mb)
+
     def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
         """Return `trainer` after all merges.
 
-        Before any merge, the vocabulary has `base_size` tokens, not counting special tokens.
+        Before any merge, the vocabulary has `base_size` ids.
         """
-        merge_count = self.vocab_size - base_size - len(self.specials.names)
+        merge_count = self.vocab_size - base_size
         if merge_count < 0:
+            special = len(self.specials.names)
+            parts = (
+                f"{base_size - special} for characters and bytes, {special} for special tokens"
+                if self.initial is None
+                else "the ids of initial= and of the characters that it does not know"
+            )
             raise ValueError(
-                f"vocab_size={self.vocab_size}; expected at least "
-                f"{self.vocab_size - merge_count}: {base_size} for characters and bytes, "
-                f"{len(self.specials.names)} for special tokens; a lower character_coverage= "
-                "leaves out rare characters"
+                f"vocab_size={self.vocab_size}; expected at least {base_size}: {parts}; a lower "
+                "character_coverage= leaves out rare characters"
             )
         with progress_bar("merging", "token", self.progress, merge_count) as bar:
             while trainer.tokens < merge_count:
@@ -234,7 +301,7 @@ class Training(NamedTuple):
                 merge_count,
                 trainer.tokens,
                 f" with min_frequency={least}" if least > 1 else "",
-                base_size + trainer.tokens + len(self.specials.names),
+                base_size + trainer.tokens,
             )
         return trainer
 
@@ -248,80 +315,7 @@ def _trainer(words: Words, backend: BackendName, tie_break: TieBreak, *limits: A
     return _core.Trainer(cast(_core.WordCounts, words), tie_break, *limits)
 
 
-class _Specials(NamedTuple):
-    """The special tokens, and their ids if the caller chose them."""
-
-    names: list[str]
-    ids: list[int] | None
-
-    @classmethod
-    def of(
-        cls, tokens: Sequence[str] | Mapping[str, int], vocab_size: int, byte_count: int
-    ) -> _Specials:
-        if isinstance(tokens, (str, bytes)):
-            raise TypeError(
-                f"special_tokens={tokens!r}; expected a list of str or a mapping to ids"
-            )
-        names = list(tokens)
-        for name in names:
-            if not isinstance(name, str) or not name or has_surrogates(name):
-                raise ValueError(
-                    f"special token {name!r}; expected a non-empty str without surrogates"
-                )
-        if len(set(names)) != len(names):
-            duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"duplicate special token {duplicate!r}; pass it once")
-        min_size = byte_count + len(names)
-        if vocab_size < min_size:
-            raise ValueError(
-                f"vocab_size={vocab_size}; expected at least {min_size}: {byte_count} for the "
-                f"bytes and {len(names)} for the special tokens"
-            )
-        if not isinstance(tokens, Mapping):
-            return cls(names, None)
-        ids = [tokens[name] for name in names]
-        for name, id in tokens.items():
-            if type(id) is not int or not 0 <= id < vocab_size:
-                raise ValueError(
-                    f"special token {name!r} has id {id!r}; expected an int from 0 to "
-                    f"{vocab_size - 1}, below vocab_size"
-                )
-            if ids.count(id) > 1:
-                other = next(each for each in names if each != name and tokens[each] == id)
-                raise ValueError(
-                    f"special tokens {name!r} and {other!r} both have id {id}; give each its own id"
-                )
-        return cls(names, ids)
-
-
-def _check_no_character_options(
-    byte_fallback: bool, character_coverage: float, required_characters: str
-) -> None:
-    """Raise ValueError if an option has a value that an alphabet of bytes would ignore."""
-    for option, value, default in (
-        ("byte_fallback", byte_fallback, False),
-        ("character_coverage", character_coverage, 1),
-        ("required_characters", required_characters, ""),
-    ):
-        if value != default:
-            raise ValueError(
-                f'{option}={value!r} needs alphabet="characters"; an alphabet of bytes has tokens '
-                "for every text"
-            )
-
-
-def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None) -> None:
-    if type(vocab_size) is not int or vocab_size > ID_LIMIT:
-        raise ValueError(f"vocab_size={vocab_size!r}; expected an int of at most {ID_LIMIT}")
-    if type(min_frequency) is not int or min_frequency < 0:
-        raise ValueError(f"min_frequency={min_frequency!r}; expected an int of at least 0")
-    if max_token_length is not None and (type(max_token_length) is not int or max_token_length < 2):
-        raise ValueError(
-            f"max_token_length={max_token_length!r}; expected None or an int of at least 2"
-        )
-
-
-def _numbered(trainer: AnyTrainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:
+def _numbered(trainer: AnyTrainer, specials: Specials) -> tuple[Vocabulary, list[AddedToken]]:
     """Return the vocabulary and the special tokens, with their final ids."""
     fixed = frozenset(specials.ids or ())
     size = BYTES + trainer.tokens

@@ -9,6 +9,7 @@ import heapq
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
@@ -27,6 +28,8 @@ BETWEEN, INSIDE = -1, -2
 
 The docstring of Trainer describes slots.
 """
+FORCED = 1 << 62
+"""The lowest count of a pair that merges at once, above the count of any other pair."""
 
 
 BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
@@ -73,7 +76,7 @@ class Trainer:
     BpeTrainer.
 
     The symbols are strings, in which GPT-2's characters stand for bytes, unless there is an
-    `alphabet` of other characters.
+    `alphabet` of other characters, or of tokens: then training goes on with their vocabulary.
 
     All words are concatenated in one list, with a slot for each character. A symbol stores its id
     in its first and its last slot, so both neighbors are found in constant time. A heap entry has
@@ -84,17 +87,20 @@ class Trainer:
 
     def __init__(
         self,
-        words: Words | Iterable[tuple[str, int]],
+        words: Words | Iterable[tuple[str | Sequence[str], int]],
         tie_break: TieBreak,
         min_frequency: int = 0,
         max_token_length: int | None = None,
         alphabet: Sequence[str] | None = None,
+        joins_known: bool = False,
     ) -> None:
-        """Load `words`: a WordCounts, or with `alphabet` pairs of a text and its count.
+        """Load `words`: a WordCounts, or with `alphabet` pairs of symbols and their count.
 
-        `alphabet` has the characters to merge, in ascending order. As in BpeTrainer, other
-        characters of `words` are dropped, so that their neighbors may merge. `max_token_length`
-        then counts characters, not bytes.
+        `alphabet` has the symbols to merge, in ascending order: characters, or tokens of several
+        characters. As in BpeTrainer, other symbols of `words` are dropped, so that their neighbors
+        may merge. `max_token_length` then counts characters, not bytes. If `joins_known`, two
+        symbols merge at once if their text is in `alphabet`; the token that comes first merges
+        first.
         """
         # The number that stands for each character of the alphabet in the results.
         self._names: Sequence[int] = BYTE_ORDER if alphabet is None else range(len(alphabet))
@@ -108,7 +114,10 @@ class Trainer:
         self._min_count = max(min_frequency, 1)
         self._too_long = sys.maxsize if max_token_length is None else max_token_length
         self._tokens = list(alphabet)
-        self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
+        self._known: dict[str, int] = {}
+        for symbol, token in enumerate(self._tokens):
+            self._known.setdefault(token, symbol)
+        self._joins_known = joins_known
         self._symbols = [BETWEEN]  # the slots
         self._word_of = [0]  # the index of the word of each slot
         self._counts: list[int] = []  # the count of each word
@@ -119,7 +128,7 @@ class Trainer:
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
         self._first_merges: list[Pair] = []
-        for word, count in cast("Iterable[tuple[str, int]]", words):
+        for word, count in cast("Iterable[tuple[Sequence[str], int]]", words):
             self._load(word, count)
         self._push_new_pairs()
 
@@ -168,25 +177,50 @@ class Trainer:
             self._merge(self._buckets[entry[-1]])
         return True
 
-    def _load(self, word: str, count: int) -> None:
+    def _load(self, word: Sequence[str], count: int) -> None:
         """Append `word` to the slots, and count its pairs."""
-        start = len(self._symbols)
-        self._symbols += [self._known[char] for char in word if char in self._known]
+        symbols = [self._known[token] for token in word if token in self._known]
+        places = []
+        for symbol in symbols:
+            places.append(len(self._symbols))
+            size = len(self._tokens[symbol])
+            self._symbols += [symbol, *[INSIDE] * (size - 2), symbol][:size]
         self._symbols.append(BETWEEN)
-        self._word_of += [len(self._counts)] * (len(self._symbols) - start)
+        self._word_of += [len(self._counts)] * (len(self._symbols) - len(self._word_of))
         self._counts.append(count)
-        for place in range(start, len(self._symbols) - 2):
-            self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
+        for place, pair in zip(places, pairwise(symbols), strict=False):
+            if self._may_merge(pair):
+                self._gain(pair, count, place)
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:
         """Count `pair`, which is new at `place`. `count` is the count of the word."""
-        self._pairs.setdefault(pair, _PairCount()).count += count
+        counts = self._pairs.get(pair)
+        if counts is None:
+            counts = self._pairs[pair] = _PairCount(self._forced_count(pair))
+        if counts.count < FORCED:
+            counts.count += count
         self._new_places.setdefault(pair, []).append(place)
 
     def _lose(self, pair: Pair, count: int) -> None:
         # A pair whose token would be too long was never counted.
-        if pair in self._pairs:
+        if pair in self._pairs and self._pairs[pair].count < FORCED:
             self._pairs[pair].count -= count
+
+    def _forced_count(self, pair: Pair) -> int:
+        """Return the count of a pair that merges at once, or 0.
+
+        Of two such counts, that of the token that comes first in the alphabet is higher.
+        """
+        if not self._joins_known:
+            return 0
+        known = self._known.get(self._tokens[pair[0]] + self._tokens[pair[1]])
+        return 0 if known is None or known >= len(self._names) else FORCED + (1 << 32) - known
+
+    def _may_merge(self, pair: Pair) -> bool:
+        """Return whether a pair is counted: it is not too long for a token, or has two units."""
+        left, right = pair
+        length = len(self._tokens[left]) + len(self._tokens[right])
+        return length < self._too_long or length == 2 or self._forced_count(pair) > 0
 
     def _push_new_pairs(self) -> None:
         """Push the pairs of the current merge, each with its places in order, onto the heap."""
@@ -230,8 +264,10 @@ class Trainer:
         buckets = self._pairs[bucket.pair].buckets
         if len(buckets) == 1:
             return bucket.places[bucket.first :]
-        words = {self._word_of[place] for place in bucket.places}
         places = {place for each in buckets for place in each.places}
+        if self._joins_known:  # as when encoding, all places merge
+            return sorted(places)
+        words = {self._word_of[place] for place in bucket.places}
         return sorted(place for place in places if self._word_of[place] in words)
 
     def _merge(self, bucket: _Bucket) -> None:
@@ -256,16 +292,14 @@ class Trainer:
         left, right = pair
         middle, end = place + len(tokens[left]), place + len(tokens[result])
         count = self._counts[self._word_of[place]]
-        # `result` and a neighbor of `room` bytes or more would make a token that is too long.
-        room = self._too_long - len(tokens[result])
         before, after = symbols[place - 1], symbols[end]
         if before != BETWEEN:
             self._lose((before, left), count)
-            if len(tokens[before]) < room:
+            if self._may_merge((before, result)):
                 self._gain((before, result), count, place - len(tokens[before]))
         symbols[middle - 1] = symbols[middle] = INSIDE
         symbols[place] = symbols[end - 1] = result
         if after != BETWEEN:
             self._lose((right, after), count)
-            if len(tokens[after]) < room:
+            if self._may_merge((result, after)):
                 self._gain((result, after), count, place)

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -114,6 +115,38 @@ public:
                 {TieBreak::HUGGINGFACE, min_frequency,
                  max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())},
                 InterruptCheck()));
+  }
+
+  // Trains on words that consist of tokens of a vocabulary. Token i has lengths[i] of the
+  // `units`, which are bytes or characters. `symbols` has the tokens of all words. Word i has
+  // sizes[i] tokens, and occurs counts[i] times.
+  static NativeTrainer
+  of_tokens(const Array<std::uint32_t> &units, const Array<std::uint32_t> &lengths,
+            const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
+            const Array<std::int64_t> &counts, const std::string &tie_break,
+            std::int64_t min_frequency, std::optional<std::uint64_t> max_token_length,
+            bool joins_known, bool is_compact) {
+    const TokenWords words{as_vector(units), as_vector(lengths), as_vector(symbols),
+                           as_vector(sizes), as_vector(counts)};
+    const auto sum = [](const std::vector<std::uint32_t> &numbers) {
+      return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
+    };
+    const auto is_inside = [&](std::uint32_t symbol) { return symbol < words.lengths.size(); };
+    if (words.lengths.size() > ID_LIMIT || sum(words.lengths) != words.units.size() ||
+        std::count(words.lengths.begin(), words.lengths.end(), 0U) != 0)
+      throw py::value_error(
+          "expected at most 16777216 tokens of at least one unit, and lengths "
+          "that sum to the number of units");
+    if (sum(words.sizes) != words.symbols.size() || words.counts.size() != words.sizes.size() ||
+        !std::all_of(words.symbols.begin(), words.symbols.end(), is_inside))
+      throw py::value_error(
+          "expected symbols below the number of tokens, a size and a count for "
+          "each word, and sizes that sum to the number of symbols");
+    const TrainerOptions options{
+        tie_break_of(tie_break), min_frequency,
+        max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known};
+    const py::gil_scoped_release released;
+    return NativeTrainer(Trainer(words, options, is_compact, InterruptCheck()));
   }
 
   // Merges until `tokens` tokens are learned. Returns false if no pair is left before that.
@@ -252,6 +285,10 @@ void bind_training(py::module_ &module) {
       .def_static("of_characters", &NativeTrainer::of_characters, py::arg("symbols"),
                   py::arg("sizes"), py::arg("counts"), py::arg("alphabet"),
                   py::arg("min_frequency"), py::arg("max_token_length"))
+      .def_static("of_tokens", &NativeTrainer::of_tokens, py::arg("units"), py::arg("lengths"),
+                  py::arg("symbols"), py::arg("sizes"), py::arg("counts"), py::arg("tie_break"),
+                  py::arg("min_frequency"), py::arg("max_token_length"), py::arg("joins_known"),
+                  py::arg("is_compact"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
       .def("merges", on_self(&NativeTrainer::merges))

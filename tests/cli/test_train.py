@@ -259,3 +259,23 @@ def test_the_alphabet_of_characters(call: Call, tmp_path: Path, backend: Backend
         assert tokenizer.special_tokens == {"<unk>": 0, "<s>": 1}
         assert tokenizer.decode(tokenizer.encode("abé")) == "abé"
         assert len(tokenizer.encode("é")) == 3  # "▁" and two bytes
+
+
+def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
+    old = bpe.train([WORDS[:30]], vocab_size=262, special_tokens=["<e>"])
+    old.save(tmp_path / "old.json")
+    old.save(tmp_path / "old.tiktoken", lossy=True)
+    out = str(tmp_path / "new.json")
+    for name, options in (("old.json", []), ("old.tiktoken", ["-p", "cl100k"])):
+        start = ["--initial", str(tmp_path / name), *options]
+        for where in ("after", "gaps", "265"):
+            if where == "gaps" and name == "old.tiktoken":
+                continue
+            status, _, errors = call(*given, *start, "--new-ids", where, "-n", "270", "-o", out)
+            assert (status, errors) == (0, "")
+            initial = bpe.load(tmp_path / name, "cl100k")
+            new_ids = int(where) if where.isdecimal() else where
+            expected = bpe.train([WORDS], 270, initial=initial, new_ids=new_ids)  # type: ignore[arg-type]
+            assert bpe.load(out).merge_ids == expected.merge_ids
+    message = error_of(call, *given, *start, "-n", "99", "-o", out)
+    assert "--vocab-size 99; expected at least 261, the vocab_size of --initial" in message

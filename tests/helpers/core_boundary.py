@@ -156,6 +156,14 @@ def of_words() -> tuple[Any, ...]:
     return u32(0, 1, 0), u32(2, 1), np.array([3, 1]), 2, 1, None
 
 
+def of_tokens() -> tuple[Any, ...]:
+    counts = np.array([3, 1])
+    return (
+        u32(97, 98, 97, 98), u32(1, 1, 2), u32(0, 1, 2), u32(2, 1), counts, "huggingface", 1, None,
+        False, True,
+    )  # fmt: skip
+
+
 VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens": lambda: ([("<e>", 300, True, False, False, False, False)], [(48, 57)]),
     "AddedTokens.ends": lambda: (added(),),
@@ -245,6 +253,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),
     "Trainer.of_characters": of_words,
+    "Trainer.of_tokens": of_tokens,
     "Trainer.step": lambda: (trainer(), 258),
     "Trainer.tokens": lambda: (trainer(),),
     "WordCounts": lambda: (),

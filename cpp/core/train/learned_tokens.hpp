@@ -23,11 +23,39 @@ public:
   // bytes, 4 if units are characters.
   LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
     for (const std::uint32_t unit : alphabet)
-      tokens_.push_back({store_one(unit), 1, rolling_.of_one(unit), rolling_.base()});
+      tokens_.push_back({store_one(unit), 1, 1, rolling_.of_one(unit), rolling_.base()});
+  }
+
+  // Adds a token that words may have before any merge. It has `count` units, at least one, and
+  // takes `slots` slots of the trainer. If an earlier token has the same units, `find` returns
+  // the earlier one. Units must take 4 bytes.
+  void add_initial(const std::uint32_t *units, std::uint32_t count, std::uint32_t slots) {
+    Token token = {bytes_.size() / width_, count, slots, 0, 0};
+    for (std::uint32_t i = 0; i < count; ++i) {
+      store_one(units[i]);
+      token.hash = i == 0 ? rolling_.of_one(units[i])
+                          : RollingHash::multiply_add(token.hash, rolling_.base(),
+                                                      rolling_.of_one(units[i]));
+      token.power =
+          i == 0 ? rolling_.base() : RollingHash::multiply_add(token.power, rolling_.base(), 0);
+    }
+    const auto symbol = static_cast<Symbol>(tokens_.size());
+    tokens_.push_back(token);
+    if (count == 1) // no concatenation has one unit
+      return;
+    slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
+    Slot &slot = slots_.find_or_add(hash_of(token), [&](Slot other) {
+      return have_equal_units(tokens_[other.symbol], token);
+    });
+    if (slot.is_free())
+      slot.symbol = symbol;
   }
 
   std::size_t size() const { return tokens_.size(); }
+  // Returns the number of units of a token.
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
+  // Returns the number of slots of the trainer that a token takes.
+  std::uint32_t slots(Symbol symbol) const { return tokens_[symbol].slots; }
 
   // `store` stores `count` units that are bytes, and store_one stores one unit. Both return the
   // position of the first unit, for `add`.
@@ -72,6 +100,7 @@ private:
   struct Token {
     std::uint64_t start;  // position of its first unit in bytes_, in units
     std::uint32_t length; // in units
+    std::uint32_t slots;  // of the trainer
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`
   };
@@ -84,7 +113,8 @@ private:
   Token concatenate(Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    return {0, a.length + b.length, RollingHash::multiply_add(a.hash, b.power, b.hash),
+    return {0, a.length + b.length, a.slots + b.slots,
+            RollingHash::multiply_add(a.hash, b.power, b.hash),
             RollingHash::multiply_add(a.power, b.power, 0)};
   }
 
@@ -98,6 +128,12 @@ private:
     };
     return token.length == a.length + b.length && is_part(token.start, a) &&
            is_part(token.start + a.length, b);
+  }
+
+  bool have_equal_units(const Token &a, const Token &b) const {
+    return a.length == b.length &&
+           std::memcmp(bytes_.data() + a.start * width_, bytes_.data() + b.start * width_,
+                       a.length * width_) == 0;
   }
 
   std::uint64_t hash_of(const Token &token) const { return hash_words(token.hash, 0, key_); }

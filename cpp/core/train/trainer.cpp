@@ -16,6 +16,9 @@ using Symbol = Trainer::Symbol;
 constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
 constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
+// The lowest count of a pair that merges at once (TrainerOptions::joins_known).
+constexpr std::int64_t FORCED = std::int64_t{1} << 62;
+
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
@@ -76,6 +79,21 @@ Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
   count_pairs(periodic_check);
 }
 
+Trainer::Trainer(const TokenWords &words, const TrainerOptions &options, bool is_compact,
+                 FunctionRef<void()> check_interrupt)
+    : options_(options),
+      names_(numbers_below(static_cast<std::uint32_t>(words.lengths.size()))),
+      tokens_({}, sizeof(std::uint32_t)), has_units_(false) {
+  PeriodicCheck periodic_check(check_interrupt);
+  const std::uint32_t *unit = words.units.data();
+  for (const std::uint32_t length : words.lengths) {
+    tokens_.add_initial(unit, length, is_compact ? 1 : length);
+    unit += length;
+  }
+  load(words, periodic_check);
+  count_pairs(periodic_check);
+}
+
 void Trainer::reserve(std::uint64_t slots, std::size_t words) {
   if (slots >= NO_INDEX)
     throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
@@ -124,8 +142,27 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
   }
 }
 
-// Counts all pairs of neighbors in the words. No merge has happened yet, so each slot of a
-// word has a symbol of the alphabet.
+void Trainer::load(const TokenWords &words, PeriodicCheck &periodic_check) {
+  std::uint64_t size = words.sizes.size() + std::uint64_t{1};
+  for (const std::uint32_t symbol : words.symbols)
+    size += tokens_.slots(symbol);
+  reserve(size, words.sizes.size());
+  slots_.push_back({WORD_BOUNDARY, 0});
+  auto next = words.symbols.begin();
+  for (std::size_t i = 0; i < words.sizes.size(); ++i) {
+    const auto index = static_cast<std::uint32_t>(i);
+    word_counts_.push_back(words.counts[i]);
+    for (std::uint32_t left = words.sizes[i]; left != 0; --left, ++next) {
+      const std::uint32_t slots = tokens_.slots(*next);
+      slots_.insert(slots_.end(), slots, {SYMBOL_INTERIOR, index});
+      slots_[slots_.size() - slots].symbol = slots_.back().symbol = *next;
+    }
+    slots_.push_back({WORD_BOUNDARY, index});
+    periodic_check(words.sizes[i]);
+  }
+}
+
+// Counts all pairs of neighbors in the words. No merge has happened yet.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   constexpr std::size_t BYTES = 256;
   const bool are_bytes = names_.size() <= BYTES;
@@ -135,10 +172,15 @@ void Trainer::count_pairs(PeriodicCheck &periodic_check) {
     return are_bytes ? byte_pairs[left * BYTES + right]
                      : other_pairs.find_or_add(pair_key(left, right)).bucket;
   };
-  for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
+  const auto slots_of = [this](Symbol symbol) {
+    return symbol == WORD_BOUNDARY || has_units_ ? 1 : tokens_.slots(symbol);
+  };
+  for (std::size_t at = 0; at + 1 < slots_.size(); at += slots_of(slots_[at].symbol)) {
     const Slot left = slots_[at];
-    const Slot right = slots_[at + 1];
-    if (left.symbol != WORD_BOUNDARY && right.symbol != WORD_BOUNDARY)
+    if (left.symbol == WORD_BOUNDARY)
+      continue;
+    const Slot right = slots_[at + slots_of(left.symbol)];
+    if (right.symbol != WORD_BOUNDARY && may_merge(left.symbol, right.symbol))
       gain(change_at(index_of(left.symbol, right.symbol), pair_key(left.symbol, right.symbol),
                      NO_PAIR),
            word_counts_[left.word], static_cast<Place>(at));
@@ -172,15 +214,21 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
     pairs_.prefetch(change.gained);
     pairs_.prefetch(change.lost);
   }
-  for (const Change &change : changes_)
-    if (change.size != 0)
-      pairs_.find_or_add(change.gained).count += change.gained_count;
+  for (const Change &change : changes_) {
+    if (change.size == 0)
+      continue;
+    PairCounts::Pair &pair = pairs_.find_or_add(change.gained);
+    if (options_.joins_known && pair.count == 0 && pair.bucket == NO_INDEX)
+      pair.count = forced_count(change.gained);
+    if (pair.count < FORCED)
+      pair.count += change.gained_count;
+  }
   // Process losses after gains. A merge may lose a pair that it gained, and the entry of the
   // pair must exist by then.
   for (const Change &change : changes_)
     if (change.lost != NO_PAIR)
       // A pair that is too long for a token was never counted.
-      if (PairCounts::Pair *pair = pairs_.find(change.lost))
+      if (PairCounts::Pair *pair = pairs_.find(change.lost); pair && pair->count < FORCED)
         pair->count -= change.lost_count;
   const std::size_t known = buckets_.size();
   std::size_t end = places_.size();
@@ -216,7 +264,22 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
 bool Trainer::is_at(PairKey key, Place place) const {
   const Symbol left = left_of(key);
   return slots_[place].symbol == left &&
-         slots_[place + tokens_.length(left)].symbol == right_of(key);
+         slots_[place + tokens_.slots(left)].symbol == right_of(key);
+}
+
+// Returns the count of a pair that merges at once, which is above all others; 0 for any other
+// pair. Of two such counts, that of the token with the lower rank is higher.
+std::int64_t Trainer::forced_count(PairKey key) const {
+  const Symbol known = tokens_.find(left_of(key), right_of(key));
+  return known < names_.size() ? FORCED + std::int64_t{LearnedTokens::NO_SYMBOL - known} : 0;
+}
+
+// Returns whether a pair that a merge creates is counted: it is not too long for a token. Pairs
+// of two units are counted always.
+bool Trainer::may_merge(Symbol left, Symbol right) const {
+  const std::uint64_t length = std::uint64_t{tokens_.length(left)} + tokens_.length(right);
+  return length < options_.max_token_length || length == 2 ||
+         (options_.joins_known && forced_count(pair_key(left, right)) != 0);
 }
 
 // Returns MergeQueue::Entry::order of a bucket. With HUGGINGFACE, this is its pair. With
@@ -276,6 +339,13 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
   if (buckets_[last].previous == NO_INDEX)
     return result;
+  if (options_.joins_known) { // as when encoding, all places merge
+    for (std::uint32_t i = last; i != NO_INDEX; i = buckets_[i].previous)
+      for (const Place place : places(buckets_[i]))
+        result.push_back(place);
+    std::sort(result.begin(), result.end());
+    return result;
+  }
   std::vector<std::uint32_t> words; // ascending, like places
   for (const Place place : result)
     words.push_back(slots_[place].word);
@@ -295,9 +365,14 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
   const Symbol right = right_of(key);
   if (options_.tie_break == TieBreak::HUGGINGFACE) {
     const Symbol known = tokens_.find(left, right);
-    if (known != LearnedTokens::NO_SYMBOL)
+    if (known != LearnedTokens::NO_SYMBOL) {
+      if (tokens_.slots(known) != tokens_.slots(left) + tokens_.slots(right))
+        throw std::runtime_error("a token takes different numbers of slots");
       return known;
+    }
   }
+  if (!has_units_)
+    return tokens_.add(left, right, nullptr);
   const auto at = std::find_if(places.begin(), places.end(),
                                [&](Place place) { return is_at(key, place); });
   if (at == places.end())
@@ -333,20 +408,16 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
-  const std::uint32_t length = tokens_.length(result);
-  const Place middle = place + tokens_.length(left);
-  const Place end = place + length;
+  const Place middle = place + tokens_.slots(left);
+  const Place end = place + tokens_.slots(result);
   const std::int64_t count = word_counts_[slots_[place].word];
-  const auto is_counted_with = [&](Symbol other) {
-    return std::uint64_t{tokens_.length(other)} + length < options_.max_token_length;
-  };
   const Symbol before = slots_[place - 1].symbol;
   if (before != WORD_BOUNDARY) {
     Change &change =
         change_at(left_change_[before], pair_key(before, result), pair_key(before, left));
     change.lost_count += count;
-    if (is_counted_with(before))
-      gain(change, count, place - tokens_.length(before));
+    if (may_merge(before, result))
+      gain(change, count, place - tokens_.slots(before));
   }
   slots_[middle - 1].symbol = slots_[middle].symbol = SYMBOL_INTERIOR;
   slots_[place].symbol = slots_[end - 1].symbol = result;
@@ -357,7 +428,7 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     change.lost_count += count;
     // The left and the right neighbor may both gain the pair (result, result). Record all
     // places of this pair in one change, so that the pair gets one bucket.
-    if (is_counted_with(after))
+    if (may_merge(result, after))
       gain(after != result
                ? change
                : change_at(left_change_[after], pair_key(result, after), pair_key(after, left)),

@@ -37,6 +37,10 @@ struct TrainerOptions {
   // In bytes or characters. If two symbols that become neighbors by a merge are together this
   // long or longer, they are not counted as a pair, so they never merge at this place.
   std::uint64_t max_token_length;
+  // True if two symbols merge at once if their units are those of a token that was there at the
+  // start, as in a vocabulary whose merges have the rank of the token that they make. Such a
+  // merge has a lower rank than all that are learned.
+  bool joins_known = false;
 };
 
 class Trainer {
@@ -56,6 +60,11 @@ public:
           FunctionRef<void()> check_interrupt);
   Trainer(const CharacterWords &words, const TrainerOptions &options,
           FunctionRef<void()> check_interrupt);
+  // Goes on with a vocabulary. If `is_compact`, each token of a word takes one slot instead of
+  // one for each of its units; then `step` throws
+  // std::runtime_error if a token would take different numbers of slots at different places.
+  Trainer(const TokenWords &words, const TrainerOptions &options, bool is_compact,
+          FunctionRef<void()> check_interrupt);
 
   // Merges until there are `tokens` learned tokens. Returns false if it stops earlier, because
   // no pair is left that may be merged.
@@ -64,7 +73,7 @@ public:
   std::size_t tokens() const { return tokens_.size() - names_.size(); }
   // Returns the merges in order. If words consist of bytes, a symbol is a byte (0 to 255), or
   // 256 + k for learned token k, counted from 0. If words consist of characters from an
-  // alphabet of n, a symbol is the index of a character, or n + k.
+  // alphabet of n, or of n tokens, a symbol is the index of a character or token, or n + k.
   std::vector<Merge> merges() const;
   // Returns the first merge of each token, in order. A pair may be merged several times;
   // merges() has only the last merge of each pair.
@@ -106,11 +115,14 @@ private:
   void reserve(std::uint64_t slots, std::size_t words);
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
   void load(const CharacterWords &words, PeriodicCheck &periodic_check);
+  void load(const TokenWords &words, PeriodicCheck &periodic_check);
   void count_pairs(PeriodicCheck &periodic_check);
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   void gain(Change &change, std::int64_t count, Place place);
   void apply_changes(PeriodicCheck &periodic_check);
   bool is_at(PairKey key, Place place) const;
+  std::int64_t forced_count(PairKey key) const;
+  bool may_merge(Symbol left, Symbol right) const;
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket);
   Symbol token_of(PairKey key, const std::vector<Place> &places);
@@ -124,6 +136,7 @@ private:
   std::vector<std::uint32_t> names_;
   LearnedTokens tokens_;
   std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0
+  bool has_units_ = true;         // true if tokens_ has the unit of each slot
   std::vector<Slot> slots_;
   std::vector<std::int64_t> word_counts_;
   PairCounts pairs_;

@@ -1,0 +1,1 @@
+"""Change the vocabulary of a tokenizer."""

@@ -1,0 +1,387 @@
+"""Go on training with the vocabulary of a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.characters.marks import SPACE_MARK, cut_at_marks
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.editing.grow import NewIds, free_ids, grown, with_tokens
+from bpe.encoding.backends import utf8_splitter
+from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.errors import UnsupportedError
+from bpe.tokenizer import Tokenizer
+from bpe.training.characters import AnyTrainer, covering
+from bpe.training.counting import TextCounter, empty_words, text_counter
+from bpe.training.limits import Limits
+from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
+from bpe.vocabulary import Merge, Vocabulary
+from pretok.errors import shortened
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
+from pretok.pre_tokenizer import PreTokenizer
+
+WORDS_AT_ONCE = 1 << 16
+"""The number of words that are encoded together."""
+Numbers = NDArray[np.int64]
+
+
+class Symbols(NamedTuple):
+    """The tokens of a vocabulary that words may consist of, in the order of the trainer.
+
+    Single units come first (bytes in the order of their characters in GPT-2, or characters by code
+    point), then the tokens that merges make in the order of their ranks, then the others by id.
+    """
+
+    ids: list[int]
+    texts: list[str]
+    """The units of each token: characters, or for bytes the characters of these values."""
+    reserved: dict[str, int]
+    """The texts that no merge may make, and their ids: special tokens and the names of bytes."""
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Symbols:
+        """Return the symbols of `vocabulary`, a vocabulary of `tokenizer`."""
+        made = _made_by_rank(vocabulary)
+        if isinstance(vocabulary, TextVocabulary):
+            texts = vocabulary.texts
+            barred = {*vocabulary.byte_ids.values(), vocabulary.unknown_id}
+            singles = sorted((id for id in texts if len(texts[id]) == 1), key=texts.__getitem__)
+        elif isinstance(vocabulary, CharacterVocabulary):
+            texts = {id: text for text, id in vocabulary.pieces.items()}
+            barred = {*vocabulary.token_bytes} - texts.keys()
+            singles = sorted((id for id in texts if len(texts[id]) == 1), key=texts.__getitem__)
+        else:
+            tokens = vocabulary.token_bytes
+            texts = {id: token.decode("latin-1") for id, token in tokens.items()}
+            barred = {id for id in tokens if len(tokens[id]) == 1}
+            by_byte = vocabulary.byte_ids
+            singles = [by_byte[byte] for byte in BYTE_ORDER if byte in by_byte]
+            barred -= {*singles}
+        if vocabulary.from_ranks:
+            barred |= {token.id for token in tokenizer.added_tokens if token.special}
+        first = [id for id in dict.fromkeys([*singles, *made]) if id not in barred]
+        barred |= {token.id for token in tokenizer.added_tokens} - {*first}
+        rest = sorted(texts.keys() - {*first} - barred)
+        ids = [*first, *rest]
+        shown = {token.content: token.id for token in tokenizer.added_tokens}
+        if not isinstance(vocabulary, AnyCharacterVocabulary):
+            shown = {text.encode().decode("latin-1"): id for text, id in shown.items()}
+        reserved = {texts[id]: id for id in barred if id in texts} | shown
+        return cls(ids, [texts[id] for id in ids], reserved)
+
+
+def _made_by_rank(vocabulary: Vocabulary) -> list[int]:
+    """Return the ids that merges make, in the order of their lowest rank."""
+    if isinstance(vocabulary, CharacterVocabulary):
+        return sorted(vocabulary.scores, key=lambda id: (vocabulary.ranks[id], id))
+    if vocabulary.merges is None:
+        return sorted(vocabulary.token_ids)  # ids are ranks
+    return list(dict.fromkeys(result for _, _, result in vocabulary.merges))
+
+
+class Initial(NamedTuple):
+    """The tokenizer with which training goes on, and the ids of new tokens."""
+
+    tokenizer: Tokenizer
+    new_ids: NewIds
+
+    @classmethod
+    def of(
+        cls, tokenizer: Tokenizer, new_ids: NewIds, tie_break: TieBreak, vocab_size: int
+    ) -> Initial:
+        """Return the start of a training.
+
+        Raises UnsupportedError if training cannot go on with `tokenizer`, ValueError if the other
+        arguments do not fit it, and TypeError if it is not a Tokenizer.
+        """
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(
+                f"initial is of type {type(tokenizer).__name__}; expected a Tokenizer, such as the "
+                "result of bpe.load"
+            )
+        initial = cls(tokenizer, new_ids)
+        initial._check(tie_break)
+        initial.room(vocab_size)
+        return initial
+
+    def _check(self, tie_break: TieBreak) -> None:
+        vocabulary = self.tokenizer.vocabulary
+        if isinstance(vocabulary, TextVocabulary) and vocabulary.options.prefix:
+            raise UnsupportedError(
+                "initial= has continuing_subword_prefix "
+                f"{shortened(vocabulary.options.prefix)}, which merges remove; bpe.train goes on "
+                "only with vocabularies whose merges concatenate their tokens"
+            )
+        if tie_break == "first-seen" and (
+            vocabulary.from_ranks or isinstance(vocabulary, AnyCharacterVocabulary)
+        ):
+            raise ValueError(
+                'tie_break="first-seen" may make a token twice, but each token of initial= has '
+                "its own bytes or text; omit tie_break="
+            )
+
+    @property
+    def takes_characters(self) -> bool:
+        """True if characters that are no tokens may become tokens."""
+        vocabulary = self.tokenizer.vocabulary
+        if isinstance(vocabulary, TextVocabulary):
+            options = vocabulary.options
+            return not (options.byte_level or options.prefix or options.suffix)
+        return isinstance(vocabulary, CharacterVocabulary)
+
+    def counter(
+        self,
+        pre_tokenizer: object,
+        backend: BackendName,
+        threads: int | None,
+        limits: Limits,
+    ) -> TextCounter:
+        """Return the counter of the pre-tokens that the tokenizer merges.
+
+        `pre_tokenizer` replaces that of the tokenizer. Added tokens that are not special separate
+        the text around them; special tokens are ordinary text.
+        """
+        tokenizer = self.tokenizer
+        is_plain = (
+            tokenizer.normalizer is None
+            and not tokenizer.add_prefix_space
+            and all(token.special for token in tokenizer.added_tokens)
+            and not isinstance(tokenizer.vocabulary, AnyCharacterVocabulary)
+        )
+        if is_plain:
+            return text_counter(cast(PreTokenizer, pre_tokenizer), backend, threads, limits)
+        return _PipelineCounter(self.tokenizer, pre_tokenizer, backend, limits)
+
+    def ids(self, number: int) -> list[int]:
+        """Return the ids of the next `number` new tokens."""
+        return free_ids(self.tokenizer, self.new_ids, number)
+
+    def room(self, vocab_size: int) -> int:
+        """Return the number of new ids below `vocab_size`.
+
+        Raises ValueError if the tokenizer has larger ids.
+        """
+        if vocab_size < self.tokenizer.vocab_size:
+            raise ValueError(
+                f"vocab_size={vocab_size}; expected at least {self.tokenizer.vocab_size}, the "
+                "vocab_size of initial="
+            )
+        ids = self.ids(vocab_size)
+        return sum(id < vocab_size for id in ids)
+
+
+class InitialWords:
+    """The distinct words of the texts as rows of tokens, with the new characters among them."""
+
+    def __init__(
+        self,
+        initial: Initial,
+        words: list[tuple[bytes, int]],
+        coverage: float,
+        required: str,
+        backend: BackendName,
+    ) -> None:
+        self._initial = initial
+        vocabulary = initial.tokenizer.vocabulary
+        self.characters: list[str] = []
+        if initial.takes_characters:
+            known = {*cast("TextVocabulary | CharacterVocabulary", vocabulary).pieces}
+            chars = {char for char in covering(_texts(words), coverage) if char.isprintable()}
+            self.characters = sorted({*required, *chars} - known)
+        new = dict(zip(initial.ids(len(self.characters)), self.characters, strict=True))
+        self._vocabulary = grown(vocabulary, new, ()) if new else vocabulary
+        self._symbols = Symbols.of(initial.tokenizer, self._vocabulary)
+        self._rows = _Rows(self._vocabulary, self._symbols.ids, words, backend)
+        self._backend = backend
+
+    def trainer(
+        self,
+        tie_break: TieBreak,
+        min_frequency: int,
+        max_token_length: int | None,
+        is_compact: bool = True,
+    ) -> AnyTrainer:
+        """Return the trainer of these words.
+
+        If `is_compact`, the C++ trainer takes less memory, but may raise RuntimeError.
+        """
+        vocabulary, texts = self._vocabulary, self._symbols.texts
+        joins = vocabulary.from_ranks or isinstance(vocabulary, CharacterVocabulary)
+        symbols, sizes, counts = self._rows.arrays()
+        if self._backend == "python":
+            ends = np.cumsum(sizes).tolist()
+            rows = [
+                ([texts[symbol] for symbol in symbols[start:end].tolist()], number)
+                for (start, end), number in zip(pairwise([0, *ends]), counts.tolist(), strict=True)
+            ]
+            return Trainer(rows, tie_break, min_frequency, max_token_length, texts, joins)
+        from pretok import _core
+
+        units = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+        lengths = np.fromiter(map(len, texts), np.uint32, len(texts))
+        return _core.Trainer.of_tokens(
+            units, lengths, symbols, sizes, counts, tie_break, min_frequency, max_token_length,
+            joins, is_compact,
+        )  # fmt: skip
+
+    def tokenizer(
+        self, trainer: AnyTrainer, backend: BackendName | None, cache_mb: float | None
+    ) -> Tokenizer:
+        """Return the tokenizer with the tokens and merges that `trainer` has learned.
+
+        Raises ValueError if a merge makes the text of a special token or of another token that
+        merges must not make.
+        """
+        old = len(self._symbols.ids)
+        texts = [*self._symbols.texts]
+        for left, right, _ in trainer.first_merges().tolist():
+            texts.append(texts[left] + texts[right])
+            if texts[-1] in self._symbols.reserved:
+                raise ValueError(
+                    f"the texts make the token {shortened(texts[-1])}, which is token "
+                    f"{self._symbols.reserved[texts[-1]]} of initial=, a special token or a token "
+                    "that no merge makes; remove it from the texts"
+                )
+        new_texts = [*self.characters, *texts[old:]]
+        new_ids = self._initial.ids(len(new_texts))
+        ids = [*self._symbols.ids, *new_ids[len(self.characters) :]]
+        merges: list[Merge] = [
+            (ids[left], ids[right], ids[made]) for left, right, made in trainer.merges().tolist()
+        ]
+        tokens = dict(zip(new_ids, new_texts, strict=True))
+        return with_tokens(self._initial.tokenizer, tokens, merges, backend, cache_mb)
+
+
+class _Rows:
+    """Words as rows of symbols: the symbols of all words, and the size and count of each word.
+
+    A symbol is an index in `ids`. A token that is not in `ids` cuts a word in two, because it never
+    merges.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        ids: Sequence[int],
+        words: Iterable[tuple[bytes, int]],
+        backend: BackendName,
+    ) -> None:
+        whole = Tokenizer(vocabulary, WHOLE, backend=backend)
+        symbol_of = np.full(max(vocabulary.size, whole.vocab_size), -1, np.int64)
+        symbol_of[list(ids)] = np.arange(len(ids))
+        self._parts: list[tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]] = []
+        iterator = iter(words)
+        while some := list(islice(iterator, WORDS_AT_ONCE)):
+            self._parts.append(_rows_of(whole, symbol_of, some))
+
+    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]:
+        """Return the symbols of all words, and the sizes and the counts of the words."""
+        if not self._parts:
+            return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        symbols, sizes, counts = zip(*self._parts, strict=True)
+        return np.concatenate(symbols), np.concatenate(sizes), np.concatenate(counts)
+
+
+def _rows_of(
+    whole: Tokenizer, symbol_of: Numbers, words: list[tuple[bytes, int]]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]:
+    ids, offsets = whole.encode_batch_array([word for word, _ in words], "plain")
+    symbols = symbol_of[ids]
+    word_of = np.repeat(np.arange(len(words)), np.diff(offsets.astype(np.int64)))
+    is_symbol = symbols >= 0
+    # Both terms never decrease, so the sum changes where a word or a part of a word ends.
+    row_of = (word_of + np.cumsum(~is_symbol))[is_symbol]
+    starts = np.flatnonzero(np.diff(row_of, prepend=-1))
+    counts = np.fromiter((number for _, number in words), np.int64, len(words))
+    sizes = np.diff(starts, append=len(row_of))
+    return (
+        symbols[is_symbol].astype(np.uint32),
+        sizes.astype(np.uint32),
+        counts[word_of[is_symbol][starts]],
+    )
+
+
+def _texts(words: Iterable[tuple[bytes, int]]) -> Iterator[tuple[str, int]]:
+    for word, number in words:
+        yield decode_utf8(word), number
+
+
+class _PipelineCounter(TextCounter):
+    """Counts the pre-tokens that the tokenizer merges, after all steps before the merging.
+
+    The steps are those of encoding, because the same code takes them; only the merging is replaced
+    by counting. Text of characters is also cut before "▁", if no token has "▁" behind another
+    character.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName, limits: Limits
+    ) -> None:
+        found: list[bytes] = []
+
+        def note(pre_token: bytes) -> list[int]:
+            found.append(pre_token)
+            return []
+
+        spans = None
+        if isinstance(pre_tokenizer, PreTokenizer):
+            split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
+            if pre_tokenizer.preset.drops_text:
+                spans = pre_tokenizer.spans
+        else:
+            split = utf8_splitter(cast(PreTokenizer, pre_tokenizer))
+        steps = PythonBackend(
+            split, note, lambda: np.zeros((0, 3), np.uint32), {}, tokenizer.add_prefix_space,
+            spans=spans,
+        )  # fmt: skip
+        pipeline = Pipeline(
+            steps, tokenizer._added, tokenizer.normalizer, (), is_native=backend == "native"
+        )
+        cut = _cutter(tokenizer.vocabulary)
+
+        def pre_tokens(text: bytes) -> list[bytes]:
+            pipeline.encode(text, "text", "replace")
+            words = [word for pre_token in found for word in cut(pre_token)]
+            found.clear()
+            return words
+
+        super().__init__(cast(PreTokenizer, _Splitter()), empty_words(backend), limits)
+        self._split = pre_tokens
+
+
+class _Splitter:
+    """Stands for a pre-tokenizer that needs the whole text."""
+
+    def offsets(self, text: str) -> list[int]:
+        """Return the start and the end of the text."""
+        return [0, len(text)]
+
+
+def _cutter(vocabulary: Vocabulary) -> Callable[[bytes], list[bytes]]:
+    """Return the function that cuts a pre-token where no merge of the vocabulary crosses.
+
+    If no token has "▁" behind its first character, cuts before each "▁"; if no token has "▁" behind
+    another character, before each run of "▁".
+    """
+    if not isinstance(vocabulary, AnyCharacterVocabulary) or not vocabulary.allows_cuts:
+        return lambda pre_token: [pre_token]
+    if any(text.startswith(SPACE_MARK * 2) for text in vocabulary.pieces):
+        return lambda pre_token: [
+            part.encode("utf-8", ESCAPE) for part in cut_at_marks(decode_utf8(pre_token))
+        ]
+    mark = SPACE_MARK.encode()
+
+    def cut(pre_token: bytes) -> list[bytes]:
+        first, *rest = pre_token.split(mark)
+        return [first] * bool(first) + [mark + part for part in rest]
+
+    return cut
