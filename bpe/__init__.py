@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from bpe.formats.spec import TokenizerSpec as TokenizerSpec
     from bpe.hub.fetch import fetch as fetch
     from bpe.loading import load as load
+    from bpe.sessions.session import Patch as Patch
+    from bpe.sessions.session import Session as Session
+    from bpe.sessions.splice import Splice as Splice
     from bpe.token_facts import TokenFacts as TokenFacts
     from bpe.token_facts import TokenType as TokenType
     from bpe.tokenizer import Tokenizer as Tokenizer
@@ -86,6 +89,8 @@ _NAMES = {
     "bpe.formats.spec": "TokenizerSpec",
     "bpe.hub.fetch": "fetch",
     "bpe.loading": "load",
+    "bpe.sessions.session": "Patch Session",
+    "bpe.sessions.splice": "Splice",
     "bpe.token_facts": "TokenFacts TokenType",
     "bpe.tokenizer": "Tokenizer",
     "bpe.tokenizer_budgets": "TruncatedSide",

@@ -92,6 +92,10 @@ class Backend(Protocol):
         """
         ...
 
+    def session(self, all: Any, continuation: bool) -> Any:
+        """Return an empty bpe.sessions.kept_text.KeptText; `all` has all added tokens."""
+        ...
+
     def safe_cut(self, text: bytes, added: Any, later: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 

@@ -155,23 +155,28 @@ class Pipeline:
         return self.backend.encode_segments(segments, self._policies.by_name, special)
 
     def spans_in_ranges(
-        self, data: bytes, ranges: Sequence[tuple[int, Special, Sequence[int]]]
+        self,
+        data: bytes,
+        ranges: Sequence[tuple[int, Special, Sequence[int]]],
+        continuation: bool = False,
     ) -> Spans:
         """Return the ids and the spans of a text, in bytes, with a policy for each range of it.
 
         A range is (end, special, ids), as TextRange in ranged_tokens.py. Errors have the offsets of
-        bytes.
+        bytes. `continuation` says whether the text continues another one.
         """
-        self._check_bytes(data)
+        self.check_bytes(data)
         rows = [(end, self._policies.added_for(special), ids) for end, special, ids in ranges]
         search = make_ranged(rows, self.backend)
         normalizer = self._normalizer
         if normalizer is None or self._has_fast_path or normalizer.keeps(data):
-            return self.backend.spans(data, search, 1)
+            return self.backend.spans(data, search, 1, continuation)
         phases: dict[Phase, Callable[[], AddedTokenSearch]] = {
             "exact": search.exact, "normalized": search.normalized,
         }  # fmt: skip
-        segments = normalized_segments(data, lambda phase: phases[phase](), normalizer, threads=1)
+        segments = normalized_segments(
+            data, lambda phase: phases[phase](), normalizer, 1, continuation
+        )
         return join_spans(segments, self.backend.spans)
 
     def encode_batch(
@@ -247,6 +252,20 @@ class Pipeline:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
         return self._has_fast_path and not self._missing_bytes
 
+    def policy(self, special: Special) -> AddedTokenSearch:
+        """Return the added tokens to search; raise the errors of Policies.added_for."""
+        return self._policies.added_for(special)
+
+    def content_of(self, searched: str) -> str:
+        """Return the content of the added token that is searched as `searched`."""
+        return self._policies.content_of(searched)
+
+    def native_session(self, continuation: bool) -> Any | None:
+        """Return an empty KeptText in C++; None if Python has to normalize or to encode."""
+        if not self._has_fast_path:
+            return None
+        return self.backend.session(self._policies.added_for("allow"), continuation)
+
     def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
@@ -300,7 +319,7 @@ class Pipeline:
         """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
-            data = self._check_bytes(validate_text(text, errors))
+            data = self.check_bytes(validate_text(text, errors))
             normalizer = self._normalizer
             if normalizer is None or self._has_fast_path or normalizer.keeps(data):
                 return work(data, self._policies.added_for(special), workers, continuation)
@@ -326,7 +345,7 @@ class Pipeline:
         batch = []
         for index, text in enumerate(texts):
             try:
-                batch.append(self._check_bytes(validate_text(text, errors)))
+                batch.append(self.check_bytes(validate_text(text, errors)))
             except (TypeError, UnknownTokenError) as error:
                 raise type(error)(f"texts[{index}]: {error}") from None
             except UnicodeEncodeError as error:
@@ -334,7 +353,7 @@ class Pipeline:
                 raise
         return batch
 
-    def _check_bytes(self, data: StrOrBytes) -> StrOrBytes:
+    def check_bytes(self, data: StrOrBytes) -> StrOrBytes:
         """Return `data`; raise UnknownTokenError if it has a byte that no token has."""
         missing: Sequence[int] = self._missing_bytes
         if isinstance(data, str):

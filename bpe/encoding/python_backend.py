@@ -77,6 +77,9 @@ class OneByOne(ABC):
     text_stream = staticmethod(lambda *_: None)
     """They return None: this backend does not decode."""
 
+    session = staticmethod(lambda *_: None)
+    """Return None: PythonText keeps a text that changes."""
+
     @staticmethod
     def decode_calls(slow_calls: Calls) -> Calls:
         """Return `slow_calls`: this backend has no faster calls."""

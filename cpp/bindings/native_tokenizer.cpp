@@ -199,7 +199,8 @@ std::size_t NativeTokenizer::safe_cut(const py::bytes &text, const AddedTokenPha
   std::size_t cut = 0;
   unlocked(size_of(text), [&] {
     cut = find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes_of(text),
-                   size_of(text), later ? Encoder::Part::LATER : Encoder::Part::FIRST);
+                   size_of(text), later ? Encoder::Part::LATER : Encoder::Part::FIRST)
+              .position;
   });
   return cut;
 }
@@ -350,6 +351,12 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
   return result;
 }
 
+std::unique_ptr<NativeSession> NativeTokenizer::session(const py::object &self,
+                                                        const NativeSession::Added &all,
+                                                        bool continuation) {
+  return std::make_unique<NativeSession>(self, of(self).tokenizers_.whole(), all, continuation);
+}
+
 void bind_tokenizer(py::module_ &module) {
   using Native = NativeTokenizer;
   py::class_<Native>(module, "Tokenizer")
@@ -390,6 +397,7 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("spaces").none(true))
       .def("text_stream", &Native::text_stream, py::arg("skip_special"),
            py::arg("continuation"), py::arg("clean_up"), py::arg("stop"))
+      .def("session", &Native::session, py::arg("all").none(false), py::arg("continuation"))
       .def("decode_calls", &Native::decode_calls, py::arg("slow_calls"))
       .def("rendered", &Native::rendered)
       .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))

@@ -7,6 +7,7 @@
 #include "bindings/native_machine.hpp"
 #include "bindings/native_spec.hpp"
 #include "bindings/segment_call.hpp"
+#include "bindings/session.hpp"
 #include "bindings/span_objects.hpp"
 #include "bindings/text_stream.hpp"
 
@@ -99,6 +100,10 @@ public:
                                                        bool skip_special, bool continuation,
                                                        bool clean_up,
                                                        const std::vector<std::string> &stop);
+
+  // Returns an empty Session. `all` has all added tokens.
+  static std::unique_ptr<NativeSession>
+  session(const py::object &self, const NativeSession::Added &all, bool continuation);
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
   bool takes_spaces() const { return takes_spaces_; }

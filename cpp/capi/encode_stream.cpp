@@ -66,6 +66,7 @@ struct pretok_encode_stream {
     const std::size_t cut = searches ? find_cut(call.tokenizer->encoder(), *call.policy,
                                                 call.tokenizer->normalizer(), held.data(),
                                                 held.size(), call.later_part())
+                                           .position
                                      : 0;
     IdBuffer new_ids;
     if (const pretok_status status = encode(cut, new_ids, error))

@@ -77,8 +77,8 @@ def test_a_vocabulary_without_scores_has_no_names_for_them(name: str) -> None:
 
 PUBLIC = (pretok, pretok.charsets, pretok.pre_tokenizers, bpe, bpe.chat, bpe.corpus, bpe.statistics)
 INTERNAL = {
-    "Backend", "Encoded", "IdStream", "Matcher", "Merge", "Options", "Packed", "Path", "PathLike",
-    "Pipeline", "Position", "Rows", "Shard", "Training", "TextStream", "Words",
+    "Backend", "Encoded", "IdStream", "KeptText", "Matcher", "Merge", "Options", "Packed", "Path",
+    "PathLike", "Pipeline", "Position", "Rows", "Shard", "Training", "TextStream", "Words",
 }  # fmt: skip
 """Types of paths, and of members that users do not call, such as the methods of rules."""
 STANDS_IN = {"AddedToken", "DecodeStream", "Tokenizer"}

@@ -98,6 +98,12 @@ def stream() -> _core.TextStream:
     return made
 
 
+def session() -> _core.Session:
+    made = encoder().session(added(), False)
+    made.append("ab cd<e>", added())
+    return made
+
+
 def trainer() -> _core.Trainer:
     counts = _core.WordCounts()
     counts.add_words({b"abab": 3, b"ab": 1})
@@ -182,6 +188,24 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "TextStream.reset": lambda: (stream(),),
     "TextStream.rewind": lambda: (stream(), 1),
     "TextStream.stopped": lambda: (stream(),),
+    "Session": lambda: (),  # only Tokenizer.session makes one
+    "Session.__len__": lambda: (session(),),
+    "Session.append": lambda: (session(), "ab", added()),
+    "Session.byte_of": lambda: (session(), 1),
+    "Session.character_of": lambda: (session(), 1),
+    "Session.characters": lambda: (session(),),
+    "Session.clone": lambda: (session(),),
+    "Session.extend": lambda: (session(), u32(97, 256), u32(1, 2), b"aab", added()),
+    "Session.ids": lambda: (session(),),
+    "Session.memory": lambda: (session(),),
+    "Session.parts": lambda: (session(),),
+    "Session.peek": lambda: (session(), "ab", added()),
+    "Session.replace": lambda: (session(), 1, 2, "ab", added()),
+    "Session.size": lambda: (session(),),
+    "Session.spans": lambda: (session(), 0, 2),
+    "Session.stable": lambda: (session(),),
+    "Session.text": lambda: (session(), 0, 2),
+    "Session.update": lambda: (session(), "ab", added()),
     "Tokenizer": lambda: (spec(), machine(), 1 << 20, True, True),
     "Tokenizer.all_take_fast_path": lambda: (["a", b"b"], False, False),
     "Tokenizer.cache_bytes": lambda: (encoder(),),
@@ -212,6 +236,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.normalizer": lambda: (encoder(),),
     "Tokenizer.rendered": lambda: (encoder(),),
     "Tokenizer.safe_cut": lambda: (encoder(), b"ab cd", added(), False),
+    "Tokenizer.session": lambda: (encoder(), added(), True),
     "Tokenizer.span_call": lambda: (encoder(), added(), False, (b"\0" * 9, b"\1" * 9, True)),
     "Tokenizer.span_call()": lambda: ("ab cd",),
     "Tokenizer.spans": lambda: (encoder(), "abc", added(), 2),
@@ -275,6 +300,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "read_spec": lambda: (BytesIO(_RANKS),),
     "safe_cut": lambda: (machine(), b"ab cd"),
     "set_first_size": lambda: (-1,),
+    "set_piece_size": lambda: (2048,),
     "set_task_size": lambda: (0,),
     "use_kernels": lambda: ("plain",),
 }  # fmt: skip
@@ -351,7 +377,7 @@ def main(prefix: str) -> None:
     print("done", flush=True)
 
 
-RAISES = ("JsonFile", "TextStream")
+RAISES = ("JsonFile", "Session", "TextStream")
 """Callables whose entry in VALID is refused too."""
 
 

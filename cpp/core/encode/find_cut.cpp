@@ -21,23 +21,21 @@ constexpr std::size_t WINDOW_FACTOR = 16;
 // longest added token and one code point.
 std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 
-// Returns a safe cut between `from` and `to`, or 0 if it finds none. The text needs no
-// normalization.
-std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
-                             const std::uint8_t *data, std::size_t size, std::size_t from,
-                             std::size_t to, Encoder::Part rest) {
+// Returns a safe cut between `from` and `to`, if it finds one. The text needs no normalization.
+Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std::uint8_t *data,
+                     std::size_t size, std::size_t from, std::size_t to, Encoder::Part rest) {
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
   // The Encoder replaces marks ("▁") by spaces before it splits, so near a mark it splits other
   // bytes than `data`, and a cut of `data` might not be safe.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
-    return 0;
+    return {};
   const bool has_prefix =
       rest == Encoder::Part::FIRST && encoder.spaces().prefix != TextSpaces::Prefix::NONE;
   const std::size_t cut =
       safe_cut_between(encoder.pre_tokenizer(), added, has_prefix, data + first, size - first,
                        from - first, to - first);
-  return cut == 0 ? 0 : first + cut;
+  return cut == 0 ? Cut{} : Cut{first + cut, first};
 }
 
 // Like find_cut_in_text, for a tokenizer that normalizes text to NFC.
@@ -50,9 +48,9 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position. If it is not exact,
 //    there is no cut.
-std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
-                              const AddedTokens &added, const std::uint8_t *data,
-                              std::size_t size, std::size_t from, std::size_t to) {
+Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
+                      const AddedTokens &added, const std::uint8_t *data, std::size_t size,
+                      std::size_t from, std::size_t to) {
   const std::size_t margin = margin_of(exact);
   const std::size_t first = from > margin ? from - margin : 0;
   const ClearPlaces clear = exact.clear_places(data + first, from - first, to - first);
@@ -65,13 +63,13 @@ std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
     ++start;
   }
   if (start >= to)
-    return 0;
+    return {};
   const std::size_t part = last_nfc_cut(data + start, to - start, 0);
   std::vector<std::uint8_t> normalized;
   to_nfc(data + start, part, normalized);
   const std::size_t context = start == 0 ? 0 : margin_of(added);
   if (normalized.size() <= context)
-    return 0;
+    return {};
   const std::size_t cut = safe_cut_between(
       encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
       normalized.data(), normalized.size(), context, normalized.size());
@@ -79,28 +77,27 @@ std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   // take it.
   if (cut == 0 ||
       (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))
-    return 0;
+    return {};
   const NfcSource source = find_nfc_source(data + start, part, cut);
-  return source.is_exact ? start + source.position : 0;
+  return source.is_exact ? Cut{start + source.position, first} : Cut{};
 }
 
 } // namespace
 
-std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
-                     Normalizer normalizer, const std::uint8_t *data, std::size_t size,
-                     Encoder::Part rest) {
+Cut find_cut(const Encoder &encoder, const AddedTokenPhases &added, Normalizer normalizer,
+             const std::uint8_t *data, std::size_t size, Encoder::Part rest) {
   if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
-    return 0; // the part after any cut would get a space that the whole text lacks
+    return {}; // the part after any cut would get a space that the whole text lacks
   if (normalizer == Normalizer::SENTENCEPIECE || normalizer == Normalizer::CHAIN)
-    return 0; // the normalizer may treat the start and the end of any part in a special way
+    return {}; // the normalizer may treat the start and the end of any part in a special way
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;
-    const std::size_t cut =
+    const Cut cut =
         normalizer == Normalizer::NFC
             ? find_cut_with_nfc(encoder, added.exact, added.normalized, data, size, from, size)
             : find_cut_in_text(encoder, added.all, data, size, from, size, rest);
-    if (cut != 0 || from == 0)
+    if (cut.position != 0 || from == 0)
       return cut;
   }
 }

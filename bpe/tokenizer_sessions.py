@@ -1,0 +1,113 @@
+"""Define TokenizerSessions, a base class of Tokenizer: texts that change, and ids of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast, get_args
+
+from bpe.errors import shortened
+from bpe.sessions.kept_text import KeptText, PythonText
+from bpe.sessions.session import Session
+from bpe.sessions.splice import Splice
+from bpe.tokenizer_budgets import TokenizerBudgets
+from bpe.types import Errors, SegmentLike, Special, Template, Text, Unit
+
+_TEXT = get_args(Text)
+
+
+def _is_pair(segment: tuple[Any, ...]) -> bool:
+    """Return whether `segment` is (text, special)."""
+    return len(segment) == 2 and isinstance(segment[0], _TEXT)
+
+
+class TokenizerSessions(TokenizerBudgets):
+    """Keeps the ids of texts that change; Tokenizer explains the arguments."""
+
+    __slots__ = ()
+
+    def session(
+        self,
+        text: Text = "",
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        continuation: bool = False,
+        unit: Unit | None = None,
+    ) -> Session:
+        """Return a Session that begins with `text`: a text that changes, and its ids.
+
+        Positions count `unit`, "char" or "byte". The default is the unit that indexes `text`. With
+        "char", all text must be valid UTF-8. Raises the errors of `encode`, and ValueError for
+        another unit.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
+        >>> chat = tok.session("ab!")
+        >>> chat.replace(2, 2, "cd").ids.tolist(), chat.ids.tolist()
+        ([258], [258, 33])
+        """
+        if unit is None:
+            unit = "char" if isinstance(text, str) else "byte"
+        elif unit not in ("char", "byte"):
+            raise ValueError(f"unit={shortened(unit)}; expected 'char' or 'byte'")
+        session = Session(
+            self._kept_text(continuation),
+            self._pipeline,
+            self._text_of_given,
+            special,
+            errors,
+            self.template if add_special_tokens else Template(),
+            continuation,
+            unit,
+        )
+        session.append(text)
+        return session
+
+    def splice(
+        self,
+        prompt_ids: Iterable[int],
+        sampled_ids: Iterable[int],
+        segments: Text | Iterable[SegmentLike],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+    ) -> Splice:
+        """Return the ids of a prompt, those that a model has made, and those of the text after.
+
+        `prompt_ids` and `sampled_ids` stay as they are. `segments` is a text, or segments as in
+        `encode_segments`, which is encoded as text that continues. Encoding the text of all ids
+        again may give other ids; `Splice.drift` says where. Raises the errors of `encode`.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
+        >>> spliced = tok.splice(tok.encode("ab "), [97, 98], "cd ab")
+        >>> spliced.ids.tolist(), spliced.drift
+        ([256, 32, 97, 98, 99, 100, 32, 256], 2)
+        """
+        session = self.session(b"", special, errors=errors)
+        session.extend(prompt_ids)
+        session.extend(sampled_ids)
+        start = len(session)
+        listed = [segments] if isinstance(segments, _TEXT) else segments
+        for segment in cast("Iterable[Any]", listed):
+            if isinstance(segment, _TEXT):
+                session.append(segment)
+            elif isinstance(segment, tuple) and _is_pair(segment):
+                session.append(*segment)
+            else:
+                session.extend(segment)
+        return Splice(session, start)
+
+    def _kept_text(self, continuation: bool) -> KeptText:
+        """Return an empty text for a session."""
+        native: KeptText | None = self._pipeline.native_session(continuation)
+        if native is not None:
+            return native
+        contents = {token.id: token.content for token in self.added_tokens}
+        return PythonText(self._pipeline, contents, continuation)
+
+    def _text_of_given(self, id: int) -> bytes:
+        """Return the text of an id that a model has made; b"" if it has no token."""
+        is_known = id < self.vocab_size and self._has_token[id]
+        return self.rendered_bytes(id) if is_known else b""

@@ -1,0 +1,76 @@
+// Keeps the ids of a text that changes, for bpe.sessions.session.
+#pragma once
+
+#include "core/session/session.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace pretok {
+
+// A Session. Threads that share it wait for each other. Positions are in bytes. Calls that
+// change the text return (keep, ids, tail), the fields of a Patch. They throw the Python error
+// for a refused special token.
+class NativeSession {
+public:
+  using Added = std::shared_ptr<AddedTokenPhases>;
+
+  // `owner` keeps `tokenizer` alive.
+  NativeSession(pybind11::object owner, const Tokenizer &tokenizer, const Added &all,
+                bool continuation)
+      : owner_(std::move(owner)), tokenizer_(tokenizer),
+        session_(tokenizer, all, continuation ? Encoder::Part::LATER : Encoder::Part::FIRST) {}
+
+  pybind11::tuple append(const pybind11::object &text, const Added &added);
+  pybind11::tuple peek(const pybind11::object &text, const Added &added) const;
+  pybind11::tuple update(const pybind11::object &text, const Added &added);
+  pybind11::tuple replace(std::size_t start, std::size_t end, const pybind11::object &text,
+                          const Added &added);
+  // `sizes` are uint32, one per id, and add up to the size of `text`.
+  pybind11::tuple extend(const pybind11::array &ids, const pybind11::array &sizes,
+                         const pybind11::bytes &text, const Added &added);
+  std::unique_ptr<NativeSession> clone() const;
+
+  // Returns the starts and the ends of the ids from `first` to `last`, excluded.
+  pybind11::tuple spans(std::size_t first, std::size_t last) const;
+  pybind11::array_t<std::uint32_t> ids() const;
+  // Returns the bytes from `start` to `end`.
+  pybind11::bytes text(std::size_t start, std::size_t end) const;
+  // Returns (size, added, is_given) of each part of the text.
+  pybind11::list parts() const;
+  std::size_t count() const;
+  std::size_t size() const;
+  std::size_t characters() const;
+  std::size_t byte_of(std::size_t character) const;
+  std::size_t character_of(std::size_t byte) const;
+  std::size_t stable() const;
+  std::size_t memory() const;
+
+private:
+  NativeSession(pybind11::object owner, const Tokenizer &tokenizer, const Session &session)
+      : owner_(std::move(owner)), tokenizer_(tokenizer), session_(session) {}
+
+  // Calls work(), which must not call Python, while no other thread uses session_. Releases the
+  // GIL if `size` is large, and takes the lock only after that.
+  template <typename Work> void locked(std::size_t size, Work work) const;
+  // Calls change(data, size, cache, patch) with the text in UTF-8.
+  template <typename Change>
+  pybind11::tuple changed(const pybind11::object &text, Change change) const;
+  // Checks the range from `start` to `end` while session_ is locked.
+  void check(std::size_t start, std::size_t end, std::size_t size) const;
+
+  pybind11::object owner_;
+  const Tokenizer &tokenizer_;
+  mutable std::mutex mutex_;
+  Session session_;
+};
+
+void bind_session(pybind11::module_ &module);
+
+} // namespace pretok

@@ -1,0 +1,653 @@
+#include "core/session/session.hpp"
+
+#include "core/base/sizes.hpp"
+#include "core/encode/find_cut.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+// Given ids join the piece of given ids before them, if it has fewer ids than this.
+constexpr std::size_t MAX_JOINED = 256;
+// The number of bytes before a piece in which a cut within the piece is searched.
+constexpr std::size_t CONTEXT = 512;
+
+std::size_t count_characters(const std::uint8_t *data, std::size_t size) {
+  return static_cast<std::size_t>(
+      std::count_if(data, data + size, [](std::uint8_t byte) { return !is_tail(byte); }));
+}
+
+// Returns the number of equal bytes at the start of both texts.
+std::size_t common_start(const std::uint8_t *a, const std::uint8_t *b, std::size_t size) {
+  constexpr std::size_t BLOCK = 4096;
+  std::size_t at = 0;
+  while (size - at >= BLOCK && std::memcmp(a + at, b + at, BLOCK) == 0)
+    at += BLOCK;
+  return static_cast<std::size_t>(std::mismatch(a + at, a + size, b + at).first - a);
+}
+
+// Returns the number of equal bytes before the ends `a` and `b`, at most `size`.
+std::size_t common_end(const std::uint8_t *a, const std::uint8_t *b, std::size_t size) {
+  constexpr std::size_t BLOCK = 4096;
+  std::size_t count = 0;
+  while (size - count >= BLOCK && std::memcmp(a - count - BLOCK, b - count - BLOCK, BLOCK) == 0)
+    count += BLOCK;
+  while (count < size && *(a - count - 1) == *(b - count - 1))
+    ++count;
+  return count;
+}
+
+// Makes room for `size` elements. Repeated calls take linear time together.
+template <typename Value> void make_room(std::vector<Value> &values, std::size_t size) {
+  if (size > values.capacity())
+    values.reserve(std::max(size, values.capacity() + values.capacity() / 2));
+}
+
+// Replaces `values` from `start` to `end` by new values. The vector must have room for them.
+template <typename Value, typename Iterator>
+void splice(std::vector<Value> &values, std::size_t start, std::size_t end, Iterator first,
+            std::size_t count) {
+  const auto at = [&](std::size_t index) {
+    return values.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  const std::size_t common = std::min(count, end - start);
+  const Iterator middle = std::next(first, static_cast<std::ptrdiff_t>(common));
+  std::copy(first, middle, at(start));
+  if (common < count)
+    values.insert(at(start + common), middle,
+                  std::next(first, static_cast<std::ptrdiff_t>(count)));
+  else
+    values.erase(at(start + common), at(end));
+}
+
+} // namespace
+
+std::size_t Session::piece_size = 2048;
+
+// Encodes the new text between two places.
+class Session::Planner {
+public:
+  Planner(const Session &session, const Edit &edit, const std::vector<Range> &ranges,
+          PreTokenCache &cache, Plan &plan)
+      : session_(session), edit_(edit), ranges_(ranges), cache_(cache), plan_(plan) {}
+
+  Refusal make() {
+    read_text();
+    const Refusal refusal = visit_given();
+    return refusal.token != nullptr ? refusal : add_text(end(), true);
+  }
+
+private:
+  // Copies the new text from the context of the left place to the right place.
+  void read_text() {
+    const Place &left = plan_.left;
+    const bool follows_text =
+        left.piece != 0 && session_.pieces_[left.piece - 1].given == nullptr;
+    const std::size_t context =
+        follows_text ? std::min(CONTEXT, session_.pieces_[left.piece - 1].size) : 0;
+    from_ = left.byte - context;
+    done_ = left.byte;
+    if (follows_text) {
+      const Piece &before = session_.pieces_[left.piece - 1];
+      proof_start_ = before.before == NEVER ? 0 : left.byte - before.before;
+      proof_end_ = left.byte + before.after;
+    }
+    const std::uint8_t *const old = session_.text_.data();
+    data_.reserve(edit_.start - from_ + edit_.size + plan_.right.byte - edit_.end);
+    data_.insert(data_.end(), old + from_, old + edit_.start);
+    data_.insert(data_.end(), edit_.text, edit_.text + edit_.size);
+    data_.insert(data_.end(), old + edit_.end, old + plan_.right.byte);
+  }
+
+  // Returns the end of the new text, in bytes of the whole new text.
+  std::size_t end() const { return from_ + data_.size(); }
+
+  // Adds the text before each row of given ids that the edit keeps, and these ids.
+  Refusal visit_given() {
+    Place place = plan_.left;
+    for (; place.piece < plan_.right.piece; session_.go_right(place)) {
+      const Piece &piece = session_.pieces_[place.piece];
+      if (piece.given == nullptr)
+        continue;
+      std::size_t byte = place.byte;
+      for (std::size_t i = 0; i < piece.given->size(); ++i) {
+        const std::size_t begin = byte;
+        byte += (*piece.given)[i];
+        const bool stays_left = byte <= edit_.start;
+        if (!stays_left && begin < edit_.end)
+          continue;
+        const std::size_t moved =
+            stays_left ? begin : begin - edit_.end + edit_.start + edit_.size;
+        const Refusal refusal = add_text(moved, false);
+        if (refusal.token != nullptr)
+          return refusal;
+        add_given(session_.ids_[place.id + i], byte - begin);
+      }
+    }
+    return {};
+  }
+
+  void add_given(std::uint32_t id, std::size_t size) {
+    if (!last_is_given_) {
+      given_ = std::make_shared<std::vector<std::uint32_t>>();
+      plan_.pieces.push_back({0, 0, 0, NEVER, NEVER, given_});
+    }
+    last_is_given_ = true;
+    proof_start_ = proof_end_ = 0;
+    given_->push_back(static_cast<std::uint32_t>(size));
+    Piece &piece = plan_.pieces.back();
+    piece.size += size;
+    piece.characters += count_characters(at(done_), size);
+    ++piece.ids;
+    *plan_.ids.room(1) = id;
+    plan_.ids.add(1);
+    done_ += size;
+  }
+
+  // Adds pieces of text up to byte `end`.
+  Refusal add_text(std::size_t end, bool is_last) {
+    if (done_ == end)
+      return {};
+    const bool is_tail = is_last && plan_.right.piece == session_.pieces_.size();
+    Encoder::Part part = plan_.pieces.empty()
+                             ? session_.part_at(plan_.left)
+                             : session_.part_after(plan_.pieces.back(), last_id());
+    while (done_ < end) {
+      End next = next_end(end, is_tail);
+      if (next.at == end && is_last && !is_tail && !ends_at_given())
+        next = old_end(end);
+      const Refusal refusal = add_piece(next, part);
+      if (refusal.token != nullptr)
+        return refusal;
+      part = Encoder::Part::LATER;
+    }
+    last_is_given_ = false;
+    return {};
+  }
+
+  // The end of a piece, and the first and last bytes that prove it as a cut. `last` is NEVER
+  // if it is none.
+  struct End {
+    std::size_t at;
+    std::size_t first;
+    std::size_t last;
+  };
+
+  // Returns the end of the next piece of a text that ends at `end`. `is_tail` says whether the
+  // whole text ends there.
+  End next_end(std::size_t end, bool is_tail) const {
+    for (std::size_t size = piece_size;; size = saturating_multiply<std::size_t>(size, 4)) {
+      const bool is_rest = end - done_ <= size;
+      if (is_rest && !is_tail)
+        break;
+      const End found = end_before(is_rest ? end : done_ + size);
+      if (found.at != done_)
+        return found;
+      if (is_rest)
+        break;
+    }
+    return {end, 0, NEVER};
+  }
+
+  // Returns the last safe cut of the text before byte `known`; done_ if there is none.
+  End end_before(std::size_t known) const {
+    const Cut near = cut_from(std::max(from_, done_ - std::min(done_, CONTEXT)), known);
+    if (near.position > done_ && near.first != 0)
+      return {near.position, near.first, known};
+    // The text before the context is not known, but a piece begins at done_. So the cut depends
+    // on what proves the start of this piece.
+    const Cut far = cut_from(done_, known);
+    return {std::max(far.position, done_), proof_start_, known};
+  }
+
+  // Returns the last safe cut in the text from `start` to `known`, in bytes of the whole new
+  // text; `first` is 0 if the cut depends on where this text begins.
+  Cut cut_from(std::size_t start, std::size_t known) const {
+    const Tokenizer &tokenizer = *session_.tokenizer_;
+    // Tokenizer normalizes a LATER part as a text of its own.
+    const Encoder::Part rest = tokenizer.normalizer() == Normalizer::NONE
+                                   ? Encoder::Part::LATER
+                                   : Encoder::Part::FIRST;
+    const Cut cut = find_cut(tokenizer.encoder(), *session_.all_, tokenizer.normalizer(),
+                             at(start), known - start, rest);
+    if (cut.position == 0)
+      return {};
+    return {start + cut.position, cut.first == 0 ? 0 : start + cut.first};
+  }
+
+  bool ends_at_given() const { return session_.pieces_[plan_.right.piece].given != nullptr; }
+
+  // Returns the right place, with the bytes that proved it before the edit. All of them stay.
+  End old_end(std::size_t end) const {
+    const Piece &before = session_.pieces_[plan_.right.piece - 1];
+    return {end, before.before == NEVER ? 0 : end - before.before,
+            before.after == NEVER ? NEVER : end + before.after};
+  }
+
+  Refusal add_piece(const End &next, Encoder::Part part) {
+    Piece piece;
+    piece.size = next.at - done_;
+    const std::size_t before = plan_.ids.size();
+    Refusal refusal =
+        with_policies(ranges_, done_, done_ + piece.size, [&](const AddedTokenPhases &added) {
+          return session_.tokenizer_->encode(at(done_), piece.size, added, cache_, plan_.ids,
+                                             part);
+        });
+    if (refusal.token != nullptr) {
+      refusal.position += done_;
+      return refusal;
+    }
+    piece.ids = plan_.ids.size() - before;
+    piece.characters = count_characters(at(done_), piece.size);
+    done_ = next.at;
+    if (next.last != NEVER) {
+      proof_end_ = std::max(proof_end_, next.last);
+      piece.after = proof_end_ - done_;
+      if (next.first != 0) {
+        piece.before = done_ - next.first;
+        if (next.first < proof_start_ &&
+            prove_from(plan_.pieces, plan_.pieces.size(), done_ - piece.size, next.first))
+          plan_.proof_start = std::min(plan_.proof_start, next.first);
+      }
+      proof_start_ = next.first;
+    }
+    plan_.pieces.push_back(std::move(piece));
+    return {};
+  }
+
+  std::uint32_t last_id() const { return plan_.ids.data()[plan_.ids.size() - 1]; }
+  const std::uint8_t *at(std::size_t byte) const { return data_.data() + (byte - from_); }
+
+  const Session &session_;
+  const Edit &edit_;
+  const std::vector<Range> &ranges_;
+  PreTokenCache &cache_;
+  Plan &plan_;
+  std::vector<std::uint8_t> data_;
+  std::size_t from_ = 0; // the byte of the new text at which data_ begins
+  std::size_t done_ = 0; // the end of the pieces so far
+  // The first and last bytes that prove the cut at done_. The first byte is 0 if the cut
+  // depends on the start of the text, or on given ids.
+  std::size_t proof_start_ = 0;
+  std::size_t proof_end_ = 0;
+  bool last_is_given_ = false;
+  std::shared_ptr<std::vector<std::uint32_t>> given_; // of the last piece
+};
+
+bool Session::prove_from(std::vector<Piece> &pieces, std::size_t count, std::size_t end,
+                         std::size_t start) {
+  for (; count != 0; --count) {
+    Piece &piece = pieces[count - 1];
+    if (piece.given != nullptr || piece.before == NEVER || end - piece.before <= start)
+      return false;
+    piece.before = end - start;
+    end -= piece.size;
+  }
+  return true;
+}
+
+template <typename Encode>
+Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t start,
+                               std::size_t end, const Encode &encode) {
+  std::vector<AddedTokens::TextRange> parts;
+  std::size_t range_start = 0;
+  for (const Range &range : ranges) {
+    const std::size_t range_end = range_start + range.size;
+    if (range_start <= start && end <= range_end)
+      return encode(*range.policy);
+    if (range_start < end && start < range_end)
+      parts.push_back({std::min(end, range_end) - start,
+                       std::shared_ptr<const AddedTokens>(range.policy, &range.policy->all),
+                       {}});
+    range_start = range_end;
+  }
+  return encode(AddedTokenPhases(AddedTokens::of_ranges(std::move(parts))));
+}
+
+void Session::go_left(Place &place) const {
+  const Piece &piece = pieces_[--place.piece];
+  place.byte -= piece.size;
+  place.id -= piece.ids;
+}
+
+void Session::go_right(Place &place) const {
+  const Piece &piece = pieces_[place.piece++];
+  place.byte += piece.size;
+  place.id += piece.ids;
+}
+
+Session::Place Session::place_before(std::size_t start) const {
+  Place place{pieces_.size(), text_.size(), ids_.size()};
+  const auto is_kept = [&] {
+    if (place.byte > start)
+      return false;
+    if (place.piece < pieces_.size() && pieces_[place.piece].given != nullptr &&
+        start - place.byte >= pieces_[place.piece].given->front())
+      return true; // the edit keeps the first of these given ids
+    const Piece &before = pieces_[place.piece - 1];
+    return before.given != nullptr || before.after <= start - place.byte;
+  };
+  while (place.piece != 0 && !is_kept())
+    go_left(place);
+  return place;
+}
+
+Session::Place Session::place_after(Place left, std::size_t start, std::size_t end) const {
+  Place place = left;
+  const auto is_kept = [&] {
+    if (place.byte < end)
+      return false;
+    // An id that ends at `start` is on the left side of the edit, even if it has no bytes.
+    const auto is_right = [&](std::size_t first, std::size_t last) {
+      return first >= end && last > start;
+    };
+    const Piece &after = pieces_[place.piece];
+    if (after.given != nullptr && is_right(place.byte, place.byte + after.given->front()))
+      return true;
+    if (place.piece == left.piece)
+      return false;
+    const Piece &before = pieces_[place.piece - 1];
+    if (before.given != nullptr)
+      return is_right(place.byte - before.given->back(), place.byte);
+    return before.before <= place.byte - end;
+  };
+  while (place.piece != pieces_.size() && !is_kept())
+    go_right(place);
+  return place;
+}
+
+Encoder::Part Session::part_after(const Piece &piece, std::uint32_t last) const {
+  const std::vector<AddedToken> &added = tokenizer_->added();
+  const auto token = std::find_if(added.begin(), added.end(),
+                                  [&](const AddedToken &each) { return each.id == last; });
+  if (piece.given == nullptr || token == added.end())
+    return Encoder::Part::LATER;
+  const CacheLease cache(tokenizer_->caches());
+  const auto encoded = [&](const std::string &text, Encoder::Part part) {
+    IdBuffer ids;
+    tokenizer_->encode(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), *all_,
+                       *cache, ids, part);
+    return std::vector<std::uint32_t>(ids.data(), ids.data() + ids.size());
+  };
+  std::vector<std::uint32_t> first = encoded("a", Encoder::Part::FIRST);
+  if (first == encoded("a", Encoder::Part::LATER))
+    return Encoder::Part::LATER;
+  first.insert(first.begin(), last);
+  return first == encoded(token->content + "a", Encoder::Part::FIRST) ? Encoder::Part::FIRST
+                                                                      : Encoder::Part::LATER;
+}
+
+Encoder::Part Session::part_at(const Place &place) const {
+  return place.piece == 0 ? first_part_
+                          : part_after(pieces_[place.piece - 1], ids_[place.id - 1]);
+}
+
+std::vector<Session::Range> Session::changed_ranges(const Edit &edit,
+                                                    const Policy &policy) const {
+  std::vector<Range> result;
+  result.reserve(ranges_.size() + 2);
+  const auto add = [&](std::size_t size, const Policy &added) {
+    if (size == 0)
+      return;
+    if (!result.empty() && result.back().policy == added)
+      result.back().size += size;
+    else
+      result.push_back({size, added});
+  };
+  std::size_t start = 0;
+  for (const Range &range : ranges_) {
+    add(std::min(std::max(edit.start, start) - start, range.size), range.policy);
+    start += range.size;
+  }
+  add(edit.size, policy);
+  start = 0;
+  for (const Range &range : ranges_) {
+    const std::size_t end = start + range.size;
+    add(end - std::min(end, std::max(edit.end, start)), range.policy);
+    start = end;
+  }
+  return result;
+}
+
+Refusal Session::plan(const Edit &edit, const std::vector<Range> &ranges, PreTokenCache &cache,
+                      Plan &plan) const {
+  plan.left = place_before(edit.start);
+  plan.right = place_after(plan.left, edit.start, edit.end);
+  const Refusal refusal = Planner(*this, edit, ranges, cache, plan).make();
+  const std::size_t common = std::min(plan.ids.size(), plan.right.id - plan.left.id);
+  const std::uint32_t *const old = ids_.data() + plan.left.id;
+  plan.kept =
+      static_cast<std::size_t>(std::mismatch(old, old + common, plan.ids.data()).first - old);
+  return refusal;
+}
+
+Patch Session::patch_of(const Plan &plan) const {
+  const std::size_t tail_size = ids_.size() - plan.right.id;
+  const std::size_t new_size = plan.left.id + plan.ids.size() + tail_size;
+  const auto new_id = [&](std::size_t index) {
+    const std::size_t at = index - plan.left.id;
+    return at < plan.ids.size() ? plan.ids.data()[at] : ids_[index + ids_.size() - new_size];
+  };
+  const std::size_t shorter = std::min(new_size, ids_.size());
+  std::size_t keep = plan.left.id + plan.kept;
+  const bool is_same = new_size == ids_.size() && plan.kept == plan.ids.size();
+  if (is_same)
+    keep = shorter;
+  // The ids after the change may go on like the old ones.
+  while (keep < shorter && new_id(keep) == ids_[keep])
+    ++keep;
+  std::size_t tail = std::min(tail_size, shorter - keep);
+  while (tail < shorter - keep && new_id(new_size - tail - 1) == ids_[ids_.size() - tail - 1])
+    ++tail;
+  Patch patch{keep, tail, {}};
+  patch.ids.reserve(new_size - tail - keep);
+  for (std::size_t index = keep; index < new_size - tail; ++index)
+    patch.ids.push_back(new_id(index));
+  return patch;
+}
+
+void Session::carry_out(const Edit &edit, Plan &&plan, std::vector<Range> &&ranges) {
+  const Place &left = plan.left;
+  const Place &right = plan.right;
+  // All allocations come first, since a failure must leave the Session as it was.
+  make_room(text_, text_.size() - (edit.end - edit.start) + edit.size);
+  make_room(ids_, ids_.size() - (right.id - left.id) + plan.ids.size());
+  make_room(pieces_, pieces_.size() - (right.piece - left.piece) + plan.pieces.size());
+  for (std::size_t i = left.piece; i < right.piece; ++i)
+    characters_ -= pieces_[i].characters;
+  for (const Piece &piece : plan.pieces)
+    characters_ += piece.characters;
+  if (plan.proof_start != NEVER)
+    prove_from(pieces_, left.piece, left.byte, plan.proof_start);
+  splice(text_, edit.start, edit.end, edit.text, edit.size);
+  splice(ids_, left.id + plan.kept, right.id, plan.ids.data() + plan.kept,
+         plan.ids.size() - plan.kept);
+  std::size_t first = left.piece;
+  // Appended text makes small pieces. Join them, but for the last one, which ends the text.
+  if (first != 0 && plan.pieces.size() > 1) {
+    const Piece &before = pieces_[first - 1];
+    Piece &after = plan.pieces.front();
+    if (before.given == nullptr && after.given == nullptr &&
+        before.size + after.size <= piece_size / 2) {
+      after.size += before.size;
+      after.characters += before.characters;
+      after.ids += before.ids;
+      --first;
+    }
+  }
+  splice(pieces_, first, right.piece, std::make_move_iterator(plan.pieces.begin()),
+         plan.pieces.size());
+  ranges_ = std::move(ranges);
+}
+
+Refusal Session::replace(std::size_t start, std::size_t end, const std::uint8_t *text,
+                         std::size_t size, const Policy &policy, PreTokenCache &cache,
+                         Patch &patch) {
+  const Edit edit{start, end, text, size};
+  std::vector<Range> ranges = changed_ranges(edit, policy);
+  Plan made{};
+  const Refusal refusal = plan(edit, ranges, cache, made);
+  if (refusal.token != nullptr)
+    return refusal;
+  Patch result = patch_of(made);
+  carry_out(edit, std::move(made), std::move(ranges));
+  patch = std::move(result);
+  return {};
+}
+
+Refusal Session::update(const std::uint8_t *text, std::size_t size, const Policy &policy,
+                        PreTokenCache &cache, Patch &patch) {
+  const std::uint8_t *const old = text_.data();
+  const std::size_t shorter = std::min(size, text_.size());
+  const std::size_t start = common_start(old, text, shorter);
+  const std::size_t tail = common_end(old + text_.size(), text + size, shorter - start);
+  return replace(start, text_.size() - tail, text + start, size - tail - start, policy, cache,
+                 patch);
+}
+
+Refusal Session::peek(const std::uint8_t *text, std::size_t size, const Policy &policy,
+                      PreTokenCache &cache, Patch &patch) const {
+  const Edit edit{text_.size(), text_.size(), text, size};
+  Plan made{};
+  const Refusal refusal = plan(edit, changed_ranges(edit, policy), cache, made);
+  if (refusal.token == nullptr)
+    patch = patch_of(made);
+  return refusal;
+}
+
+void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::size_t count,
+                     const std::uint8_t *text, const Policy &policy, Patch &patch) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    size += sizes[i];
+  const Edit edit{text_.size(), text_.size(), text, size};
+  std::vector<Range> ranges = changed_ranges(edit, policy);
+  Plan made{};
+  made.left = made.right = {pieces_.size(), text_.size(), ids_.size()};
+  auto given = std::make_shared<std::vector<std::uint32_t>>();
+  if (!pieces_.empty() && pieces_.back().given != nullptr && count != 0 &&
+      pieces_.back().ids < MAX_JOINED) {
+    go_left(made.left);
+    const Given &before = pieces_.back().given;
+    given->assign(before->begin(), before->end());
+  }
+  given->insert(given->end(), sizes, sizes + count);
+  const std::size_t old_ids = ids_.size() - made.left.id;
+  std::uint32_t *const room = made.ids.room(old_ids + count);
+  std::copy(ids_.begin() + static_cast<std::ptrdiff_t>(made.left.id), ids_.end(), room);
+  std::copy(ids, ids + count, room + old_ids);
+  made.ids.add(old_ids + count);
+  made.kept = old_ids;
+  if (count != 0) {
+    Piece piece;
+    piece.size = text_.size() - made.left.byte + size;
+    piece.characters =
+        count_characters(text_.data() + made.left.byte, text_.size() - made.left.byte) +
+        count_characters(text, size);
+    piece.ids = old_ids + count;
+    piece.given = std::move(given);
+    made.pieces.push_back(std::move(piece));
+  }
+  Patch result = patch_of(made);
+  carry_out(edit, std::move(made), std::move(ranges));
+  patch = std::move(result);
+}
+
+void Session::spans(std::size_t first, std::size_t last, PreTokenCache &cache,
+                    Spans &spans) const {
+  Place place{0, 0, 0};
+  while (place.piece < pieces_.size() && place.id + pieces_[place.piece].ids <= first)
+    go_right(place);
+  for (; place.piece < pieces_.size() && place.id < last; go_right(place)) {
+    const Piece &piece = pieces_[place.piece];
+    Spans own;
+    if (piece.given != nullptr) {
+      std::int64_t byte = 0;
+      for (const std::uint32_t size : *piece.given) {
+        own.starts.push_back(byte);
+        own.ends.push_back(byte += size);
+      }
+    } else {
+      IdBuffer ids;
+      with_policies(ranges_, place.byte, place.byte + piece.size,
+                    [&](const AddedTokenPhases &added) {
+                      return tokenizer_->encode_spans(text_.data() + place.byte, piece.size,
+                                                      added, cache, ids, own, part_at(place));
+                    });
+    }
+    const std::size_t from = std::max(first, place.id) - place.id;
+    const std::size_t to = std::min(last - place.id, own.starts.size());
+    for (std::size_t i = from; i < to; ++i) {
+      spans.starts.push_back(static_cast<std::int64_t>(place.byte) + own.starts[i]);
+      spans.ends.push_back(static_cast<std::int64_t>(place.byte) +
+                           std::max(own.starts[i], own.ends[i]));
+    }
+  }
+}
+
+std::vector<Session::Part> Session::parts() const {
+  std::vector<Part> result;
+  std::size_t range = 0;
+  std::size_t range_end = ranges_.empty() ? 0 : ranges_.front().size;
+  std::size_t byte = 0;
+  for (const Piece &piece : pieces_) {
+    const std::size_t end = byte + piece.size;
+    const bool is_given = piece.given != nullptr;
+    while (byte < end) {
+      if (byte == range_end)
+        range_end += ranges_[++range].size;
+      const std::size_t size = std::min(end, range_end) - byte;
+      const Policy &policy = ranges_[range].policy;
+      if (!result.empty() && result.back().policy == policy &&
+          result.back().is_given == is_given)
+        result.back().size += size;
+      else
+        result.push_back({size, policy, is_given});
+      byte += size;
+    }
+  }
+  return result;
+}
+
+std::size_t Session::byte_of(std::size_t character) const {
+  // Most calls ask for a place near the end.
+  std::size_t piece = pieces_.size();
+  std::size_t byte = text_.size();
+  std::size_t done = characters_;
+  while (piece != 0 && done > character) {
+    --piece;
+    byte -= pieces_[piece].size;
+    done -= pieces_[piece].characters;
+  }
+  for (; byte < text_.size(); ++byte)
+    if (!is_tail(text_[byte]) && done++ == character)
+      return byte;
+  return byte;
+}
+
+std::size_t Session::character_of(std::size_t byte) const {
+  std::size_t start = text_.size();
+  std::size_t characters = characters_;
+  for (std::size_t piece = pieces_.size(); start > byte;) {
+    --piece;
+    start -= pieces_[piece].size;
+    characters -= pieces_[piece].characters;
+  }
+  return characters + count_characters(text_.data() + start, byte - start);
+}
+
+std::size_t Session::memory() const {
+  std::size_t result = sizeof *this + text_.capacity() +
+                       ids_.capacity() * sizeof(std::uint32_t) +
+                       pieces_.capacity() * sizeof(Piece) + ranges_.capacity() * sizeof(Range);
+  for (const Piece &piece : pieces_)
+    if (piece.given != nullptr)
+      result += piece.given->capacity() * sizeof(std::uint32_t);
+  return result;
+}
+
+} // namespace pretok
