@@ -66,6 +66,10 @@ if TYPE_CHECKING:
     from bpe.types import Truncation as Truncation
     from bpe.types import Unit as Unit
     from bpe.vocabulary import Vocabulary as Vocabulary
+    from bpe.witnesses.reachability import reachability as reachability
+    from bpe.witnesses.records import Reachability as Reachability
+    from bpe.witnesses.records import TokenReach as TokenReach
+    from bpe.witnesses.records import TokenWitness as TokenWitness
 
     __version__: str
 
@@ -101,6 +105,8 @@ _NAMES = {
     "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike SegmentLike "
     "Spans Special SupportsOffsets Template Text Token Truncation Unit",
     "bpe.vocabulary": "Vocabulary",
+    "bpe.witnesses.reachability": "reachability",
+    "bpe.witnesses.records": "Reachability TokenReach TokenWitness",
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 

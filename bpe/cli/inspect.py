@@ -15,6 +15,7 @@ import numpy as np
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
+from bpe.cli.reachability import reachability_lines, reachability_record
 from bpe.cli.vocabulary import ON_BINARY, SPLIT, complete_vocabulary, load
 from bpe.corpus.shards import sha256_of
 from bpe.encoding.utf8 import ESCAPE
@@ -40,6 +41,7 @@ HELPS = {
     "for more.",
     **ON_BINARY,
     "--longest N": "The number of longest tokens to show.",
+    "--reachability": "For each token, find a text that becomes it, or prove that none does.",
 }
 
 
@@ -56,6 +58,7 @@ def inspect_command(
     files: tuple[str, ...],
     binary: bool,
     longest: Annotated[int, click.IntRange(min=0)] = 10,
+    reachability: bool,
     output_format: str,
     plot: Path | None,
     backend: BackendName | None,
@@ -70,6 +73,8 @@ def inspect_command(
     record = _record(tokenizer, vocab, preset is not None, longest)
     if files:
         record["on"] = _measured(tokenizer, files, binary)
+    if reachability:
+        record["reachability"] = reachability_record(tokenizer)
     record["caches"] = {"limit_mb": tokenizer.cache_mb, "bytes": tokenizer.cache_bytes}
     write([f"{json.dumps(record, indent=2)}\n"] if output_format == "json" else _as_text(record))
     if plot is not None:
@@ -181,6 +186,8 @@ def _as_text(record: Record) -> Iterator[str]:
     for token in record["longest"]:
         shown = escaper.each([token["token"]])[0]
         yield f"{token['id']:>7}  {token['bytes']:>6}  {QUOTE}{shown}{QUOTE}\n"
+    if "reachability" in record:
+        yield from reachability_lines(record["reachability"], escaper)
     if "on" in record:
         yield "\n" + "  ".join(f"{heading:>11}" for heading in HEADINGS) + "  TEXT\n"
     for row in record.get("on", ()):

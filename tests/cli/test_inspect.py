@@ -237,3 +237,23 @@ def test_errors_of_fetch(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     monkeypatch.setattr("bpe.cli.fetch.fetch", fail)
     assert error_of(call, "fetch", "gpt2") == "the bytes that came are not the published file"
+
+
+def test_inspect_shows_reachability(call: Call, vocab: str, backend: BackendName) -> None:
+    _, output, errors = call(
+        "inspect", vocab, "--reachability", "--longest", "0", "--backend", backend
+    )
+    assert not errors
+    lines = output.splitlines()
+    start = lines.index(" TOKENS  REACHABLE")
+    assert lines[start + 1 : start + 4] == [
+        "    134  alone",
+        "    115  context",
+        '             128 "\\x80" in "\\u0080"',
+    ]
+    never = "no str becomes the token: its bytes are never part of valid UTF-8"
+    assert f'             192 "\\xc0" in "\\xc0": {never}' in lines
+    _, output, _ = call("inspect", vocab, "--reachability", "--format", "json")
+    record = json.loads(output)["reachability"]
+    assert sum(record["counts"].values()) == 265
+    assert record["examples"]["added"][0]["witness"] == "<|end|>"

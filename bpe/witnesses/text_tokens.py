@@ -1,0 +1,178 @@
+"""Find witnesses and proofs for the tokens of a vocabulary whose tokens are text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.merger import PieceMerger, make_merger
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.once import once
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import NOT_IN_UTF8
+from bpe.witnesses.proofs import UNPROVEN, Proofs, Verdict, merges_verdict
+from bpe.witnesses.search import Search, context_pairs
+from pretok.byte_characters import BYTE_CHARACTERS
+
+TRIED_CHARACTERS = 64
+"""The number of characters to try for a fallback token or the unknown token."""
+
+
+class TextTokens:
+    """Searches for the tokens in `wanted`, the ids of a text vocabulary, and proves the rest dead.
+
+    `vocabulary` is that of `tokenizer`.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        vocabulary: AnyCharacterVocabulary,
+        wanted: Mapping[int, bytes],
+        search: Search,
+    ) -> None:
+        self._tokenizer, self._vocabulary, self._search = tokenizer, vocabulary, search
+        self._proofs = Proofs(tokenizer)
+        self._fallback = {id: byte for byte, id in vocabulary.byte_ids.items() if id in wanted}
+        self._texts = {
+            id: text
+            for id in wanted
+            if id not in self._fallback and (text := _text_of(vocabulary, id)) is not None
+        }
+
+    def search(self) -> None:
+        """Search for a str that becomes each token, then for bytes."""
+        search, vocabulary = self._search, self._vocabulary
+        candidates = {id: _spellings(text) for id, text in self._texts.items()}
+        for index in range(3):
+            search.add([texts[index] for texts in candidates.values() if index < len(texts)])
+        for id, byte in self._fallback.items():
+            if id in search.left:
+                search.add(self._tries(_characters_with(byte)))
+        if vocabulary.unknown_id in search.left:
+            search.add(self._tries(map(chr, range(0xE000, 0xF900))))
+        rest = {
+            id: texts
+            for id, texts in candidates.items()
+            if id in search.left and self.verdict(id) == UNPROVEN
+        }
+        search.add_in_contexts(rest, context_pairs(self._tokenizer))
+        search.add([bytes([byte]) for id, byte in self._fallback.items() if id in search.left])
+
+    def _tries(self, chars: Iterator[str]) -> list[str]:
+        """Return texts with some of the characters that are not tokens."""
+        pieces = self._vocabulary.pieces
+        unknown = list(islice((char for char in chars if char not in pieces), TRIED_CHARACTERS))
+        return [*unknown, *(f"\n{char}" for char in unknown)]
+
+    def verdict(self, id: int) -> Verdict:
+        """Return the proof that no str becomes the token, or UNPROVEN."""
+        if id in self._fallback:
+            return self._verdict_of_byte(self._fallback[id])
+        text, vocabulary = self._texts.get(id), self._vocabulary
+        if text is None:
+            return UNPROVEN
+        is_unknown = id == vocabulary.unknown_id and vocabulary.fallback_ids is None
+        if self._has_plain_merges and not is_unknown:
+            ids = self._merger.merge(text.encode())
+            if ids != [id]:
+                return merges_verdict(ids)
+        return self._proofs.of_text(text)
+
+    def verdict_of_bytes(self, id: int) -> Verdict:
+        """Return the proof that no bytes become the token either, or UNPROVEN."""
+        kind, reason = self.verdict(id)
+        # Invalid bytes may become a fallback token, but not an ASCII character.
+        is_known = self._fallback.get(id, 0) < 0x80 or isinstance(
+            self._tokenizer.normalizer,
+            SentencePieceNormalizer,  # replaces invalid bytes
+        )
+        return (kind, reason) if is_known else UNPROVEN
+
+    def _verdict_of_byte(self, byte: int) -> Verdict:
+        """Return the verdict about the fallback token of a byte."""
+        if not self._has_plain_symbols:
+            return UNPROVEN
+        pieces, is_absent = self._vocabulary.pieces, self._proofs.is_absent
+        absent = False
+        for char in _characters_with(byte):
+            if char not in pieces:
+                if not is_absent(char):
+                    return UNPROVEN
+                absent = True
+        if absent:
+            return "normalizer", f"the normalizer leaves no character that has byte 0x{byte:02x}"
+        if byte in NOT_IN_UTF8:
+            return "fallback", f"no character has byte 0x{byte:02x}"
+        return "fallback", f"each character that has byte 0x{byte:02x} is a token itself"
+
+    @once
+    def _has_plain_symbols(self) -> bool:
+        """True if the first symbol of a character does not depend on its neighbors."""
+        vocabulary = self._vocabulary
+        if not isinstance(vocabulary, TextVocabulary):
+            return True
+        options = vocabulary.options
+        return not (options.prefix or options.suffix or options.byte_level)
+
+    @once
+    def _has_plain_merges(self) -> bool:
+        """True if a token that merges make has the characters of its text, wherever it is."""
+        vocabulary = self._vocabulary
+        if not isinstance(vocabulary, TextVocabulary):
+            return True
+        if not self._has_plain_symbols or vocabulary.ignore_merges:
+            return False
+        texts = vocabulary.texts
+        return all(texts[left] + texts[right] == texts[id] for left, right, id in vocabulary.merges)
+
+    @once
+    def _merger(self) -> PieceMerger:
+        return make_merger(self._vocabulary)
+
+
+def _text_of(vocabulary: AnyCharacterVocabulary, id: int) -> str | None:
+    """Return the text that a token has in normalized text; None if it has none."""
+    if not isinstance(vocabulary, TextVocabulary):
+        return vocabulary.token_bytes[id].decode("utf-8", "replace")
+    options, text = vocabulary.options, vocabulary.texts[id]
+    if options.byte_level:
+        try:
+            return bytes(map(_BYTES.__getitem__, text)).decode()
+        except (KeyError, UnicodeDecodeError):
+            return None
+    return text.removeprefix(options.prefix).removesuffix(options.suffix)
+
+
+def _spellings(text: str) -> list[str]:
+    """Return the texts to which a normalizer may put marks for spaces to get `text`."""
+    spaced = text.replace(SPACE_MARK, " ")
+    spellings = [spaced.removeprefix(" "), spaced, text]
+    return [spelling for spelling in dict.fromkeys(spellings) if spelling]
+
+
+def _characters_with(byte: int) -> Iterator[str]:
+    """Yield all characters whose UTF-8 has a byte.
+
+    >>> "".join(_characters_with(0xC3))[:3]
+    'ÀÁÂ'
+    """
+    if byte < 0x80:
+        yield chr(byte)
+        return
+    if byte in NOT_IN_UTF8:
+        return
+    points: Iterable[int] = range(0x80, 0x110000)
+    if byte >= 0xC0:
+        size = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+        shift = 6 * (size - 1)
+        first = (byte & (0x7F >> size)) << shift
+        points = range(first, min(first + (1 << shift), 0x110000))
+    for point in points:
+        if not 0xD800 <= point < 0xE000 and byte in chr(point).encode():
+            yield chr(point)
+
+
+_BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}

@@ -1,0 +1,155 @@
+"""Witnesses and proofs, compared with all texts up to a length over a small alphabet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, Reachability, Tokenizer, Vocabulary
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.step import SCHEMES
+from bpe.vocabulary import Merge
+from bpe.witnesses.records import REACHED
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
+from support import FULL, max_examples, seeded
+from vocabularies import BYTES
+
+LETTERS = "aB '\n1é٩"  # é is C3 A9, and ٩ is D9 A9, a digit
+PRESETS = ("gpt2", "cl100k", "o200k", "qwen2", "deepseek-v3", "llama3", "starcoder", WHOLE)
+
+
+def texts(letters: str, length: int) -> list[str]:
+    """Return all texts of at most `length` letters."""
+    return ["".join(row) for size in range(length + 1) for row in product(letters, repeat=size)]
+
+
+def random_vocabulary(random: Random) -> Vocabulary:
+    """Return a vocabulary of tokens that occur in texts of LETTERS, and some that do not."""
+    alphabet = LETTERS.encode()
+    tokens = dict(BYTES)
+    ids = {token: id for id, token in tokens.items()}
+    merges: list[Merge] = []
+    for _ in range(random.randint(5, 40)):
+        left, right = (random.choice([*range(256, 256 + len(merges)), *alphabet]) for _ in range(2))
+        joined = tokens[left] + tokens[right]
+        if joined not in ids and len(joined) <= 5:
+            ids[joined] = len(tokens)
+            tokens[len(tokens)] = joined
+            merges.append((left, right, ids[joined]))
+    kind = random.choice(("merges", "shuffled", "whole", "ranks"))
+    for _ in range(3):  # tokens that no merge makes
+        token = bytes(random.choices(alphabet, k=random.randint(2, 3)))
+        if token not in ids:
+            ids[token] = len(tokens)
+            tokens[len(tokens)] = token
+    if kind == "ranks":
+        return Vocabulary(tokens)
+    if kind == "shuffled":  # then some merges have no effect
+        random.shuffle(merges)
+    return Vocabulary(tokens, merges, ignore_merges=kind == "whole")
+
+
+def bytes_of(letters: bytes, length: int) -> list[bytes]:
+    """Return all bytes strings of at most `length` of these bytes."""
+    return [bytes(row) for size in range(length + 1) for row in product(letters, repeat=size)]
+
+
+def seen_in(tok: Tokenizer, tried: Sequence[str | bytes]) -> set[int]:
+    """Return the ids that the texts have."""
+    return set(np.unique(tok.encode_batch_array(list(tried), "allow")[0]).tolist())
+
+
+def check(
+    tok: Tokenizer, found: Reachability, tried: list[str], broken: list[bytes] | None = None
+) -> None:
+    """Compare records with the ids of texts and bytes, and encode the witnesses."""
+    seen, seen_in_bytes = seen_in(tok, tried), seen_in(tok, broken or [])
+    for record in found:
+        witness = record.witness
+        if witness is not None:
+            encoded = tok.encode(witness, "allow")
+            assert record.id in encoded, record
+            assert (record.kind == "alone") <= (encoded == [record.id]), record
+        if record.kind in REACHED or record.kind == "unproven":
+            assert witness is not None or record.kind == "unproven", record
+        else:
+            assert witness is None, record
+        if record.id in seen:
+            assert isinstance(witness, str), record
+        if record.id in seen_in_bytes:
+            assert witness is not None or record.kind == "unproven", record
+        assert (record.kind == "bytes") <= isinstance(witness, bytes), record
+
+
+@pytest.mark.parametrize("number", range(max_examples(16)))
+def test_byte_level(number: int) -> None:
+    random = seeded(f"witnesses {number}")
+    made = random_vocabulary(random)
+    options: dict[str, Any] = {
+        "normalizer": random.choice((None, None, "NFC")),
+        "add_prefix_space": random.random() < 0.2,
+    }
+    if random.random() < 0.3:
+        content = random.choice(("  ", "é", "B'", "\n"))
+        options["added_tokens"] = [
+            AddedToken(content, made.size, special=random.random() < 0.5, normalized=True)
+        ]
+    preset = PRESETS[number % len(PRESETS)]
+    tok = Tokenizer(made, preset, **options)
+    found = bpe.reachability(tok)
+    length = 5 if FULL else 4
+    check(tok, found, texts(LETTERS, length), bytes_of(bytes(sorted({*LETTERS.encode()})), 4))
+    if number % 4 == 0:
+        other = Tokenizer(made, preset, backend="python", **options)
+        assert list(bpe.reachability(other)) == list(found)
+
+
+def test_few_random_tokens_stay_unproven() -> None:
+    """The search finds a witness or a proof for nearly all tokens of random vocabularies."""
+    unproven = size = 0
+    for number in range(max_examples(16)):
+        made = random_vocabulary(seeded(f"unproven {number}"))
+        found = bpe.reachability(Tokenizer(made, PRESETS[number % len(PRESETS)]))
+        unproven += len(found.unproven)
+        size += len(found) - 256
+    assert unproven <= size / 50, (unproven, size)
+
+
+@pytest.mark.parametrize("number", range(max_examples(8)))
+def test_text(number: int, backend: BackendName) -> None:
+    random = seeded(f"text witnesses {number}")
+    letters = "▁ab\né"
+    pieces = {"<unk>": 0} | {char: 1 + at for at, char in enumerate("▁ab\n")}
+    merges = []
+    for _ in range(random.randint(3, 25)):
+        left, right = random.choices(list(pieces)[1:], k=2)
+        if left + right not in pieces and len(left + right) <= 4:
+            pieces[left + right] = len(pieces)
+            merges.append((pieces[left], pieces[right], pieces[left + right]))
+    random.shuffle(merges)
+    pieces["ba<"] = len(pieces)
+    if has_fallback := random.random() < 0.5:
+        pieces |= {f"<0x{byte:02X}>": len(pieces) + byte for byte in range(256)}
+    options = TextOptions(
+        "<unk>", fuses_unknown=random.random() < 0.5, has_fallback=has_fallback,
+        ignores_merges=random.random() < 0.3,
+    )  # fmt: skip
+    made = TextVocabulary({id: text for text, id in pieces.items()}, merges, options)
+    scheme = random.choice(SCHEMES)
+    tok = Tokenizer(
+        made, WHOLE, normalizer=NormalizerChain(metaspace=MetaspaceStep("▁", scheme)),
+        backend=backend,
+    )  # fmt: skip
+    check(
+        tok,
+        bpe.reachability(tok),
+        texts(letters.replace("▁", " "), 5 if backend == "native" else 4),
+    )
