@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from bpe.training.trainer import TieBreak as TieBreak
     from bpe.types import Errors as Errors
     from bpe.types import Ids as Ids
+    from bpe.types import NewIds as NewIds
     from bpe.types import Normalizer as Normalizer
     from bpe.types import NormalizesText as NormalizesText
     from bpe.types import Offsets as Offsets
@@ -102,8 +103,8 @@ _NAMES = {
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.train": "Alphabet TrainingEngine train",
     "bpe.training.trainer": "TieBreak",
-    "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike SegmentLike "
-    "Spans Special SupportsOffsets Template Text Token Truncation Unit",
+    "bpe.types": "Errors Ids NewIds Normalizer NormalizesText Offsets Padding PresetLike "
+    "SegmentLike Spans Special SupportsOffsets Template Text Token Truncation Unit",
     "bpe.vocabulary": "Vocabulary",
     "bpe.witnesses.reachability": "reachability",
     "bpe.witnesses.records": "Reachability TokenReach TokenWitness",

@@ -17,14 +17,14 @@ from bpe.encoding.foreign_arguments import ENCODE
 from bpe.encoding.pipeline import Call
 from bpe.errors import shortened
 from bpe.once import once
-from bpe.tokenizer_batches import TokenizerBatches
+from bpe.tokenizer_editing import TokenizerEditing
 from bpe.types import Errors, Special, Text
 
 TruncatedSide: TypeAlias = Literal["right", "left", "middle"]
 """The side of a text that `truncate` cuts off."""
 
 
-class TokenizerBudgets(TokenizerBatches):
+class TokenizerBudgets(TokenizerEditing):
     """Truncates, divides and counts texts by a number of ids; Tokenizer explains the arguments."""
 
     __slots__ = ()

@@ -17,6 +17,7 @@ __all__ = [
     "Direction",
     "Errors",
     "Ids",
+    "NewIds",
     "Nfc",
     "Normalizer",
     "NormalizesText",
@@ -53,6 +54,9 @@ SegmentLike: TypeAlias = "Text | tuple[Text, Special] | Iterable[int]"
 """A segment of a text: a text, a text with its own policy, or ids."""
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 """The error handler for lone surrogates in a str to encode."""
+NewIds: TypeAlias = Literal["after", "gaps"] | int
+"""The ids that new tokens get: those after the largest id, the lowest free ids, or the free ids
+from this one on."""
 Unit: TypeAlias = Literal["char", "byte", "utf16", "grapheme"]
 """The unit of a span: code points, bytes of UTF-8, code units of UTF-16, or graphemes.
 

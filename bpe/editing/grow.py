@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,16 +13,13 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError
 from bpe.token_facts import TokenFacts, TokenType
+from bpe.types import NewIds
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
-
-NewIds: TypeAlias = Literal["after", "gaps"] | int
-"""The ids that new tokens get: those after the largest id, the lowest free ones, or the free ones
-from this id on."""
 
 
 def free_ids(tokenizer: Tokenizer, new_ids: NewIds, number: int) -> list[int]:

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from bpe.characters.marks import SPACE_MARK, cut_at_marks
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.editing.grow import NewIds, free_ids, grown, with_tokens
+from bpe.editing.grow import free_ids, grown, with_tokens
 from bpe.encoding.backends import utf8_splitter
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import PythonBackend
-from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import UnsupportedError
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import AnyTrainer, covering
 from bpe.training.counting import TextCounter, empty_words, text_counter
 from bpe.training.limits import Limits
 from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
+from bpe.types import NewIds, Special
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -234,7 +235,10 @@ class InitialWords:
         )  # fmt: skip
 
     def tokenizer(
-        self, trainer: AnyTrainer, backend: BackendName | None, cache_mb: float | None
+        self,
+        trainer: AnyTrainer,
+        backend: BackendName | None = None,
+        cache_mb: float | None = None,
     ) -> Tokenizer:
         """Return the tokenizer with the tokens and merges that `trainer` has learned.
 
@@ -315,23 +319,15 @@ def _texts(words: Iterable[tuple[bytes, int]]) -> Iterator[tuple[str, int]]:
         yield decode_utf8(word), number
 
 
-class _PipelineCounter(TextCounter):
-    """Counts the pre-tokens that the tokenizer merges, after all steps before the merging.
+class PreTokens:
+    """Finds the pre-tokens of texts that a tokenizer merges, after all steps before the merging.
 
-    The steps are those of encoding, because the same code takes them; only the merging is replaced
-    by counting. Text of characters is also cut before "▁", if no token has "▁" behind another
-    character.
+    The steps are those of encoding, because the same code takes them; only the merging is replaced.
+    `pre_tokenizer` replaces that of the tokenizer.
     """
 
-    def __init__(
-        self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName, limits: Limits
-    ) -> None:
-        found: list[bytes] = []
-
-        def note(pre_token: bytes) -> list[int]:
-            found.append(pre_token)
-            return []
-
+    def __init__(self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName) -> None:
+        self._found: list[bytes] = []
         spans = None
         if isinstance(pre_tokenizer, PreTokenizer):
             split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
@@ -340,22 +336,39 @@ class _PipelineCounter(TextCounter):
         else:
             split = utf8_splitter(cast(PreTokenizer, pre_tokenizer))
         steps = PythonBackend(
-            split, note, lambda: np.zeros((0, 3), np.uint32), {}, tokenizer.add_prefix_space,
-            spans=spans,
+            split, self._note, lambda: np.zeros((0, 3), np.uint32), {},
+            tokenizer.add_prefix_space, spans=spans,
         )  # fmt: skip
-        pipeline = Pipeline(
+        self._pipeline = Pipeline(
             steps, tokenizer._added, tokenizer.normalizer, (), is_native=backend == "native"
         )
+
+    def _note(self, pre_token: bytes) -> list[int]:
+        self._found.append(pre_token)
+        return []
+
+    def of(self, text: StrOrBytes, special: Special = "text") -> tuple[list[bytes], list[int]]:
+        """Return the pre-tokens of `text`, and the ids of the added tokens in it."""
+        ids = self._pipeline.encode(text, special, "replace")
+        found, self._found = self._found, []
+        return found, ids
+
+
+class _PipelineCounter(TextCounter):
+    """Counts the result of PreTokens.
+
+    Text of characters is also cut before "▁", if no token has "▁" behind another character.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName, limits: Limits
+    ) -> None:
+        pre_tokens = PreTokens(tokenizer, pre_tokenizer, backend)
         cut = _cutter(tokenizer.vocabulary)
-
-        def pre_tokens(text: bytes) -> list[bytes]:
-            pipeline.encode(text, "text", "replace")
-            words = [word for pre_token in found for word in cut(pre_token)]
-            found.clear()
-            return words
-
         super().__init__(cast(PreTokenizer, _Splitter()), empty_words(backend), limits)
-        self._split = pre_tokens
+        self._split = lambda text: [
+            word for pre_token in pre_tokens.of(text)[0] for word in cut(pre_token)
+        ]
 
 
 class _Splitter:

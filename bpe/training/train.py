@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
-from bpe.editing.grow import NewIds
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
@@ -33,7 +32,7 @@ from bpe.training.counting import Words, text_counter
 from bpe.training.initial import Initial, InitialWords
 from bpe.training.limits import Limits
 from bpe.training.trainer import TieBreak, Trainer
-from bpe.types import PresetLike, SupportsOffsets
+from bpe.types import NewIds, PresetLike, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.errors import quoted
 from pretok.machine.backend import BackendName, choose_backend
