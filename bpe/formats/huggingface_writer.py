@@ -46,7 +46,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         options = vocabulary.options
     else:
         pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
-        texts = _texts(vocabulary)
+        texts = token_texts(vocabulary)
         options = TextOptions(ignores_merges=vocabulary.ignore_merges)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     names = texts | {token.id: token.content for token in added}
@@ -84,7 +84,7 @@ def _merges(texts: Mapping[int, str], merges: Sequence[Merge]) -> list[str] | li
     return list(map(" ".join, pairs))
 
 
-def _texts(vocabulary: Vocabulary) -> dict[int, str]:
+def token_texts(vocabulary: Vocabulary) -> dict[int, str]:
     """Return each token by its id, in the characters that stand for bytes, in order of ids."""
     tokens = vocabulary.token_bytes
     texts = {id: to_text(token) for id, token in sorted(tokens.items())}

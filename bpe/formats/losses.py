@@ -34,9 +34,7 @@ def check(spec: TokenizerSpec, format: str, holds: frozenset[str], lossy: bool) 
 
     Raises VocabularyError, which names the parts, unless `lossy` or `spec` has no such part.
     """
-    lost = [part for part in _parts(spec) if part.description and part.name not in holds]
-    if "added_tokens" not in holds:  # their flags are lost with them
-        lost = [part for part in lost if part.name != "flags"]
+    lost = _lost(spec, holds)
     if not lost:
         return spec
     if not lossy:
@@ -50,6 +48,18 @@ def check(spec: TokenizerSpec, format: str, holds: frozenset[str], lossy: bool) 
     for part in lost:
         spec = replace(spec, **part.removal)
     return spec
+
+
+def names(spec: TokenizerSpec, holds: frozenset[str]) -> tuple[str, ...]:
+    """Return a description of each part of `spec` that is not in `holds`."""
+    return tuple(part.description for part in _lost(spec, holds))
+
+
+def _lost(spec: TokenizerSpec, holds: frozenset[str]) -> list[_Part]:
+    lost = [part for part in _parts(spec) if part.description and part.name not in holds]
+    if "added_tokens" not in holds:  # their flags are lost with them
+        lost = [part for part in lost if part.name != "flags"]
+    return lost
 
 
 def _parts(spec: TokenizerSpec) -> Iterator[_Part]:

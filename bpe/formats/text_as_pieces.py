@@ -1,9 +1,14 @@
 """Convert a tokenizer whose BPE merges characters to the parts of a SentencePiece model.
 
 Hugging Face's tokenizers merges only listed pairs. SentencePiece merges any two symbols whose
-joined text is a piece. Both give the same ids if each token has one merge, and if the earlier
-merges turn the text of the token into the pair of this merge. `as_pieces` checks this condition for
-each token.
+joined text is a piece, the highest score first. If all scores differ, at most one pair ever merges
+to a piece (`CharacterVocabulary.ranked_merges`): the other pairs are never adjacent when it is
+their turn. Files often list them nevertheless, such as every pair of tokens whose joined text is a
+token.
+
+So both give the same ids under two conditions, which `as_pieces` checks: the merges of one token
+are next to each other in the list, so that they define scores, and the pair that SentencePiece
+merges to a piece is listed.
 """
 
 from __future__ import annotations
@@ -17,7 +22,6 @@ from bpe.encoding.text_spaces import keeps_whole
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats import gguf_text
 from bpe.formats.spec import TokenizerSpec
-from bpe.merge import RankedMerge, merge
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 
 _ADVICE = "; save the tokenizer as .json"
@@ -75,13 +79,14 @@ def _has_prefix(spec: TokenizerSpec) -> bool:
     has_prefix = spec.normalizer == gguf_text.normalizer(adds_space=True)
     if not has_prefix and spec.normalizer != gguf_text.normalizer(adds_space=False):
         raise UnsupportedError(
-            'a .model of SentencePiece is written only for the normalizers Prepend "▁" and Replace '
-            f'" " by "▁", or Replace alone{_ADVICE}'
+            "models of SentencePiece and llama.cpp change spaces only like the normalizers Prepend "
+            f'"▁" and Replace " " by "▁", or Replace alone; this tokenizer has {spec.normalizer}'
+            f"{_ADVICE}"
         )
     if spec.decoder != gguf_text.decoder(has_prefix):
         raise UnsupportedError(
-            "a .model of SentencePiece is written only for the decoders Replace, ByteFallback, "
-            f"Fuse{' and Strip' if has_prefix else ''}, as in Llama 2{_ADVICE}"
+            "models of SentencePiece and llama.cpp decode only like the decoders Replace, "
+            f"ByteFallback, Fuse{' and Strip' if has_prefix else ''}, as in Llama 2{_ADVICE}"
         )
     return has_prefix
 
@@ -95,39 +100,41 @@ def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabul
     fallback = vocabulary.fallback_ids if vocabulary.options.has_fallback else None
     unscored = {vocabulary.unknown_id, *invisible, *(fallback or ())}
     texts = {id: text for id, text in vocabulary.texts.items() if id not in unscored}
-    ranks: dict[int, int] = {}
-    for rank, (_, _, result) in enumerate(vocabulary.merges):
-        if ranks.setdefault(result, rank) != rank:
-            raise _differs(vocabulary, result, "has several merges")
-    characters = [id for id, text in texts.items() if len(text) == 1]
-    for id in set(texts).difference(ranks, characters):
-        raise _differs(vocabulary, id, "has no merge")
-    _check_merges(vocabulary, texts, ranks)
+    ranks = _ranks(vocabulary)
+    characters = {text for text in texts.values() if len(text) == 1}
+    for id in {*texts, *ranks}:
+        if id not in texts or not characters >= set(texts[id]):
+            raise _differs(vocabulary, id, "has a character that is no token")
     last = len(vocabulary.merges)
     scores = {id: -float(rank) for id, rank in ranks.items()}
-    scores |= {id: -float(last + index) for index, id in enumerate(characters)}
-    return CharacterVocabulary(vocabulary.token_bytes, scores, vocabulary.unknown_id, fallback)
+    others = (id for id in texts if id not in ranks)
+    scores |= {id: -float(last + index) for index, id in enumerate(others)}
+    pieces = CharacterVocabulary(vocabulary.token_bytes, scores, vocabulary.unknown_id, fallback)
+    listed = set(vocabulary.merges)
+    for row in pieces.ranked_merges():
+        if row not in listed:
+            left, right, id = row
+            raise _differs(
+                vocabulary,
+                id,
+                f"is merged from {shortened(texts[left])} and {shortened(texts[right])} by "
+                "sentencepiece, and no merge lists this pair",
+            )
+    return pieces
 
 
-def _check_merges(vocabulary: TextVocabulary, texts: dict[int, str], ranks: dict[int, int]) -> None:
-    """Raise VocabularyError unless earlier merges make the two tokens of each merge.
+def _ranks(vocabulary: TextVocabulary) -> dict[int, int]:
+    """Return the rank of the first merge of each token.
 
-    For each merge, the merges before it are applied to the characters of its result; exactly the
-    two tokens of the merge must remain.
+    Raises VocabularyError if merges of other tokens are between the merges of a token.
     """
-    pieces = {text: id for id, text in texts.items()}
-    for limit, pair in enumerate(vocabulary.merges):
-        if not pieces.keys() >= set(texts.get(pair[2], "")) or pair[2] not in texts:
-            raise _differs(vocabulary, pair[2], "has a character that is no token")
-
-        def find(left: int, right: int, limit: int = limit) -> RankedMerge | None:
-            id = pieces.get(texts[left] + texts[right])
-            rank = limit if id is None else ranks[id]
-            return None if id is None or rank >= limit else (rank, id)
-
-        symbols = merge([pieces[char] for char in texts[pair[2]]], find)
-        if tuple(symbols) != pair[:2]:
-            raise _differs(vocabulary, pair[2], "is merged from other tokens by sentencepiece")
+    ranks: dict[int, int] = {}
+    last = -1
+    for rank, (_, _, result) in enumerate(vocabulary.merges):
+        if ranks.setdefault(result, rank) != rank and result != last:
+            raise _differs(vocabulary, result, "has several merges that are not next to each other")
+        last = result
+    return ranks
 
 
 def _differs(vocabulary: TextVocabulary, id: int, problem: str) -> VocabularyError:

@@ -146,12 +146,12 @@ MERGES = [(1, 2, 3), (1, 1, 4), (1, 3, 5), (6, 1, 7)]
 @pytest.mark.parametrize(
     ("tokenizer", "error", "match"),
     [
-        (text_model([*MERGES, (4, 2, 5)]), VocabularyError, "'aab', has several merges"),
-        (text_model(MERGES[1:]), VocabularyError, "'ab', has no merge"),
+        (text_model([*MERGES, (4, 2, 5)]), VocabularyError, "several merges that are not next"),
+        (text_model(MERGES[:-1]), VocabularyError, "'▁a', is merged from '▁' and 'a'"),
         (text_model([*MERGES[:2], (4, 2, 5), MERGES[3]]), VocabularyError,
-         "'aab', is merged from other tokens by sentencepiece"),
+         "'aab', is merged from 'a' and 'ab' by sentencepiece"),
         (text_model(MERGES, TextOptions("<unk>")), UnsupportedError, "fuse_unk or byte_fallback"),
-        (text_model(MERGES, normalizer=None), UnsupportedError, 'the normalizers Prepend "▁"'),
+        (text_model(MERGES, normalizer=None), UnsupportedError, 'like the normalizers Prepend "▁"'),
         (text_model(MERGES, decoder=None), UnsupportedError, "the decoders Replace"),
         (text_model(MERGES, preset="gpt2"), UnsupportedError, "splits text before it merges"),
         (text_model(MERGES, added_tokens=[bpe.AddedToken("x", 9, special=False)]),
