@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from bpe.budgets.borders import ChunkKind as ChunkKind
     from bpe.budgets.chunking import Chunk as Chunk
     from bpe.canonical.healing import Healed as Healed
+    from bpe.conversion.compare import compare as compare
+    from bpe.conversion.convert import Conversion as Conversion
+    from bpe.conversion.convert import convert as convert
+    from bpe.conversion.difference import TextDifference as TextDifference
+    from bpe.conversion.differences import Differences as Differences
+    from bpe.conversion.differences import MergeDifferences as MergeDifferences
+    from bpe.conversion.differences import MovedToken as MovedToken
+    from bpe.conversion.differences import PartDifference as PartDifference
+    from bpe.conversion.merging import LeftOut as LeftOut
+    from bpe.conversion.merging import MergedVocabularies as MergedVocabularies
+    from bpe.conversion.merging import merge_vocabularies as merge_vocabularies
+    from bpe.conversion.targets import TargetName as TargetName
     from bpe.decoders.decode import Unknown as Unknown
     from bpe.decoders.piece_decoder import Decoding as Decoding
     from bpe.decoders.text_stream import DecodeStream as DecodeStream
@@ -22,6 +34,7 @@ if TYPE_CHECKING:
     from bpe.encoding.padded import Side as Side
     from bpe.encoding.segments import Segmented as Segmented
     from bpe.errors import BpeError as BpeError
+    from bpe.errors import ConversionError as ConversionError
     from bpe.errors import CorpusError as CorpusError
     from bpe.errors import MissingPresetError as MissingPresetError
     from bpe.errors import PublishedMismatchError as PublishedMismatchError
@@ -81,6 +94,12 @@ _NAMES = {
     "bpe.budgets.borders": "BorderFinder ChunkKind",
     "bpe.budgets.chunking": "Chunk",
     "bpe.canonical.healing": "Healed",
+    "bpe.conversion.compare": "compare",
+    "bpe.conversion.convert": "Conversion convert",
+    "bpe.conversion.difference": "TextDifference",
+    "bpe.conversion.differences": "Differences MergeDifferences MovedToken PartDifference",
+    "bpe.conversion.merging": "LeftOut MergedVocabularies merge_vocabularies",
+    "bpe.conversion.targets": "TargetName",
     "bpe.encoding.added_tokens": "AddedToken",
     "bpe.decoders.decode": "Unknown",
     "bpe.encoding.encode_stream": "EncodeStream",
@@ -88,9 +107,9 @@ _NAMES = {
     "bpe.encoding.segments": "Segmented",
     "bpe.decoders.piece_decoder": "Decoding",
     "bpe.decoders.text_stream": "DecodeStream",
-    "bpe.errors": "BpeError CorpusError MissingPresetError PublishedMismatchError "
-    "SpecialTokenError TextFileError UnknownTokenError UnknownVocabularyError UnsupportedError "
-    "VocabularyError VocabularyWarning",
+    "bpe.errors": "BpeError ConversionError CorpusError MissingPresetError "
+    "PublishedMismatchError SpecialTokenError TextFileError UnknownTokenError "
+    "UnknownVocabularyError UnsupportedError VocabularyError VocabularyWarning",
     "bpe.formats.spec": "TokenizerSpec",
     "bpe.hub.fetch": "fetch",
     "bpe.loading": "load",

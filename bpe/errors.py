@@ -7,6 +7,7 @@ from pretok.errors import shortened as shortened
 
 __all__ = [
     "BpeError",
+    "ConversionError",
     "CorpusError",
     "MissingPresetError",
     "PublishedMismatchError",
@@ -75,6 +76,17 @@ class PublishedMismatchError(VocabularyError):
 
 class UnsupportedError(BpeError, ValueError):
     """A vocabulary file is well-formed, but needs a feature that bpe does not have."""
+
+
+class ConversionError(BpeError, ValueError):
+    """A conversion would change the ids or the decoded text of `text`."""
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.text)
 
 
 class TextFileError(BpeError, ValueError):

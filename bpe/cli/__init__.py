@@ -18,7 +18,10 @@ COMMANDS: tuple[click.Command, ...] = (
     LazyCommand("tokenize", "bpe.cli.tokenize", "Encode files to shards for training."),
     LazyCommand("corpus-info", "bpe.cli.corpus_info", "Show what 'tokenize' has written."),
     LazyCommand("inspect", "bpe.cli.inspect", "Show what is in a vocabulary."),
-    LazyCommand("compare", "bpe.cli.compare", "Compare how many tokens VOCABs need for texts."),
+    LazyCommand(
+        "compare", "bpe.cli.compare", "Compare vocabularies, or how many tokens they need."
+    ),
+    LazyCommand("convert", "bpe.cli.convert", "Write a tokenizer in another format."),
     LazyCommand("fetch", "bpe.cli.fetch", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify", "Say which preset something is."),
     LazyCommand(

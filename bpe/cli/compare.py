@@ -6,12 +6,14 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 import click
 
+import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.vocabulary import ON_BINARY, SPLIT, complete_vocabulary, load
 from bpe.encoding.utf8 import ESCAPE
@@ -23,6 +25,8 @@ from pretok.cli.output import one_line, pad, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
+SAME, DIFFERENT = 0, 1
+"""Exit statuses."""
 HEADINGS = ("BYTES/TOKEN", "TOKENS/WORD", "ONE-TOKEN WORDS")
 MIN_NAME = 10
 """The minimal width of the column of names, on any terminal."""
@@ -36,7 +40,6 @@ MIN_NAME = 10
     "--on",
     "files",
     multiple=True,
-    required=True,
     metavar="FILE",
     help="Encode this text; '-' is standard input. Repeat for more.",
 )
@@ -51,16 +54,30 @@ def compare_command(
     as_json: bool,
     plot: Path | None,
     backend: BackendName | None,
-) -> None:
-    r"""Compare how many tokens VOCABs need for texts.
+) -> int:
+    r"""Compare vocabularies: what differs between two, or how many tokens they need for texts.
 
-    VOCAB is a vocabulary file or the name of a vocabulary on this machine. For each text and
-    VOCAB, show the bytes per token, the tokens per word, and the share of words that are one token.
+    VOCAB is a vocabulary file or the name of a vocabulary on this machine.
+
+    Without --on, show what differs between two VOCABs: tokens, ids, merges, added tokens, the
+    split and all other parts, and a short text with different ids. The exit status is 1 if
+    anything differs, otherwise 0.
+
+    With --on, show for each text and VOCAB the bytes per token, the tokens per word, and the share
+    of words that are one token.
 
     A word is a letter with all letters and marks that follow; a single apostrophe or joiner before
     a letter continues the word. The tokens of a word are those that hold a part of it; they may
     also hold other text, such as a leading space. Special tokens in the text are ordinary text.
     """
+    if not files:
+        if binary or plot is not None:
+            raise click.UsageError("--binary and --plot need --on FILE")
+        if len(vocabs) != 2:
+            raise click.UsageError(
+                f"expected two VOCABs, got {len(vocabs)}; pass --on FILE to compare more on a text"
+            )
+        return _differences(vocabs[0], vocabs[1], preset, backend, as_json)
     tokenizers = {vocab: load(vocab, preset, backend) for vocab in dict.fromkeys(vocabs)}
     rows = []
     for file in dict.fromkeys(files):
@@ -71,6 +88,22 @@ def compare_command(
     if plot is not None:
         with picture_errors("--plot"):
             draw_comparison(rows, plot)
+    return SAME
+
+
+def _differences(
+    first: str,
+    second: str,
+    preset: Preset | None,
+    backend: BackendName | None,
+    as_json: bool,
+) -> int:
+    """Show what differs between two vocabularies; return the exit status."""
+    ours, theirs = (load(vocab, preset, backend) for vocab in (first, second))
+    differences = replace(bpe.compare(ours, theirs), names=(first, second))
+    text = json.dumps(differences.to_dict()) if as_json else str(differences)
+    write([f"{text}\n"])
+    return DIFFERENT if differences else SAME
 
 
 def _record(row: Comparison) -> dict[str, object]:

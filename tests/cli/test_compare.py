@@ -76,8 +76,22 @@ def test_the_table_fits_the_terminal(folder: Path) -> None:
     assert lines[2].startswith("…xxx")
 
 
+def test_differences(call: Call, folder: Path) -> None:
+    status, output, errors = call("compare", "small.json", "small.json")
+    assert (status, errors) == (0, "")
+    assert output.startswith("no difference; ")
+    status, output, errors = call("compare", "small.json", "trained.json")
+    assert (status, errors) == (1, "")
+    assert output.startswith("first: small.json\nsecond: trained.json\ntokens only in the first: ")
+    assert "\nexample: the ids of " in output
+    status, output, _ = call("compare", "small.json", "trained.json", "--json")
+    assert status == 1
+    assert json.loads(output)["names"] == ["small.json", "trained.json"]
+
+
 def test_errors(call: Call, folder: Path) -> None:
-    assert "missing option '--on'" in error_of(call, "compare", "small.json")
+    assert "expected two VOCABs, got 1" in error_of(call, "compare", "small.json")
+    assert "need --on FILE" in error_of(call, "compare", "small.json", "small.json", "--binary")
     assert "missing argument 'VOCAB...'" in error_of(call, "compare", "--on", "a.txt")
     given = ("compare", "small.json", "--on", "a.txt", "--plot")
     assert "--plot: expected a name that ends in" in error_of(call, *given, "a.jpg")

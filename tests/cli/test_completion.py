@@ -43,7 +43,7 @@ def test_words_of_a_command_line(
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     (tmp_path / "hub" / "models--org--model").mkdir(parents=True)
-    assert complete("co") == plain("compare", "corpus-info", "count")
+    assert complete("co") == plain("compare", "convert", "corpus-info", "count")
     assert complete("split", "--pres") == plain("--preset")
     assert complete("split", "--preset", "llama3") == plain(
         "llama3", "llama3.1", "llama3.2", "llama3.3"

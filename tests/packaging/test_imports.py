@@ -119,6 +119,7 @@ LAYERS = (
     ("bpe.training.arguments", "bpe.training.initial"),
     ("bpe.editing.extend",),
     ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
+    ("bpe.conversion*",),
     ("bpe.corpus.layouts*",),
     ("bpe.corpus.fields", "bpe.corpus.identity",
      "bpe.corpus.lock", "bpe.corpus.long_lines",

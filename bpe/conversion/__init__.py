@@ -1,0 +1,1 @@
+"""Convert, compare and merge vocabularies."""

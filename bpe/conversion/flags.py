@@ -1,0 +1,43 @@
+"""Drop the flags of added tokens that have no effect in a tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.formats.spec import TokenizerSpec
+
+_MAX_PAIRS = 1 << 18
+
+
+def without_idle_flags(spec: TokenizerSpec) -> TokenizerSpec:
+    """Return `spec` without the flag `normalized` of added tokens, if it has no effect.
+
+    The flag says that a token is found in the normalized text, after all tokens without the flag.
+    So it has no effect if there is no normalizer, and if no token with the flag can overlap a token
+    without it in a text.
+    """
+    later = {token.content for token in spec.added_tokens if token.normalized}
+    first = {token.content for token in spec.added_tokens if not token.normalized}
+    if not later or spec.normalizer is not None or len(later) * len(first) > _MAX_PAIRS:
+        return spec
+    if any(_overlap(left, right) for left in later for right in first):
+        return spec
+    plain = [replace(token, normalized=False) for token in spec.added_tokens]
+    return replace(spec, added_tokens=tuple(plain))
+
+
+def _overlap(left: str, right: str) -> bool:
+    """Return whether both strings can share a character of a text."""
+    if left in right or right in left:
+        return True
+    return any(
+        left.endswith(right[:size]) or right.endswith(left[:size])
+        for size in range(1, min(len(left), len(right)))
+    )
+
+
+def has_flags(tokens: Iterable[AddedToken], *names: str) -> bool:
+    """Return whether a token has one of the flags `names`."""
+    return any(getattr(token, name) for token in tokens for name in names)

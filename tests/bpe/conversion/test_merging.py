@@ -1,0 +1,146 @@
+"""`merge_vocabularies`: the properties of its docstring, by the definition of merging."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
+from bpe.conversion.texts import texts_for
+from bpe.merge import Merger
+from conversions import loaded
+from pretok.machine.backend import BackendName
+from support import max_examples, strings
+from vocabularies import LETTERS, from_merges, from_ranks, naive
+from vocabulary_files import made, made_vocabulary
+
+TEXTS = [text for size in range(1, 7) for text in strings(LETTERS.decode(), size, 40)]
+
+
+def is_coarser(ids: Sequence[int], old: Sequence[int], tokenizer: Tokenizer, first: int) -> bool:
+    """Return whether `ids` are `old`, with runs replaced by ids from `first` on."""
+    at = 0
+    for id in ids:
+        if id < first:
+            if old[at : at + 1] != [id]:
+                return False
+            at += 1
+        else:
+            data, end = tokenizer.token_bytes(id), at
+            while b"".join(tokenizer.token_bytes(part) for part in old[at:end]) != data:
+                end += 1
+                if end > len(old):
+                    return False
+            at = end
+    return at == len(old)
+
+
+@settings(max_examples=max_examples(60), deadline=None)
+@given(st.one_of(from_ranks(), from_merges()), st.one_of(from_ranks(), from_merges()))
+def test_random_vocabularies(first: Vocabulary, second: Vocabulary) -> None:
+    a, b = (Tokenizer(part, "gpt2", backend="python") for part in (first, second))
+    merged = bpe.merge_vocabularies(a, b)
+    tok = merged.tokenizer
+    assert merged.new_ids == range(a.vocab_size, tok.vocab_size)
+    for id, token in first.token_bytes.items():
+        assert tok.vocabulary.token_bytes[id] == token
+    merger = Merger(Vocabulary(tok.vocabulary.token_bytes, tok.vocabulary.merges))
+    for id in merged.new_ids:
+        token = tok.token_bytes(id)
+        assert merger.merge(token) == [id]  # without looking up whole pre-tokens
+    left = {item.id for item in merged.left_out}
+    for id, token in second.token_bytes.items():
+        if id in left:
+            assert merged.ids[id] == -1
+        else:
+            assert tok.token_bytes(int(merged.ids[id])) == token
+    for item in merged.left_out:
+        assert merger.merge(item.token) == list(item.ids)
+        assert len(item.ids) > 2
+    for text in TEXTS:
+        data = text.encode()
+        ids, old = naive(tok.vocabulary, data), naive(first, data)
+        assert ids == tok.encode(text)
+        assert is_coarser(ids, old, tok, a.vocab_size), text
+        if all(id < a.vocab_size for id in ids):
+            assert ids == old
+
+
+def test_gpt2_and_whisper(native: BackendName) -> None:
+    """Both split like GPT-2; r50k's ids are most of Whisper's."""
+    first, second = loaded("GPT-2 (vocab.json)"), loaded("Whisper")
+    merged = bpe.merge_vocabularies(first, second)
+    tok = merged.tokenizer
+    for text in texts_for([first, second], 150)[-150:]:
+        ids, old = tok.encode(text, "text"), first.encode(text, "text")
+        assert is_coarser(ids, old, tok, first.vocab_size), text
+    new = [id for id in merged.new_ids if id not in set(tok.special_tokens.values())]
+    assert len(new) > 15_000
+    assert all(tok.merge(tok.token_bytes(id)) == [id] for id in new[::50])
+    assert tok.special_tokens["<|endoftext|>"] == 50256
+    assert merged.ids[second.special_tokens["<|endoftext|>"]] == 50256
+    assert merged.ids[second.special_tokens["<|en|>"]] == tok.special_tokens["<|en|>"]
+    missing = set(range(second.vocab_size)) - {*second.vocabulary.token_bytes}
+    missing -= {token.id for token in second.added_tokens}
+    assert {*(merged.ids == -1).nonzero()[0]} == missing | {item.id for item in merged.left_out}
+    assert len(merged.left_out) < 500
+
+
+def test_left_out_tokens_and_their_ids() -> None:
+    """Of "abcd" the first vocabulary makes three tokens, so no single merge makes the token."""
+    first = made("python", made_vocabulary([(b"b", b"c")]), "gpt2", special=())
+    second = made("python", made_vocabulary([(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd")]), "gpt2",
+                  special=())  # fmt: skip
+    merged = bpe.merge_vocabularies(first, second)
+    assert merged.left_out == ((b"abcd", 258, (97, 256, 100)),)
+    assert merged.ids[256:].tolist() == [257, 258, -1]
+    assert merged.tokenizer.encode("abcd ab cd") == [97, 256, 100, 32, 257, 32, 258]
+
+
+def test_a_later_token_makes_an_earlier_one_possible() -> None:
+    first = made("python", made_vocabulary([(b"b", b"c")]), "gpt2", special=())
+    second = Vocabulary(
+        {**made_vocabulary([(b"b", b"c")]).token_bytes, 257: b"abcd", 258: b"bcd"},
+        [(98, 99, 256), (256, 100, 258), (97, 258, 257)],
+    )
+    merged = bpe.merge_vocabularies(first, Tokenizer(second, "gpt2", backend="python"))
+    assert merged.left_out == ()
+    assert merged.tokenizer.encode("abcd") == [merged.ids[257]]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"preset": "qwen2"}, "the split of the tokenizers differs: gpt2 and qwen2"),
+        ({"normalizer": "NFC"}, "the normalizer of the tokenizers differs: None and NFC"),
+        ({"add_prefix_space": True}, "the add_prefix_space of the tokenizers differs"),
+        ({"added_tokens": [AddedToken("<|end|>", 300, lstrip=True)]}, "'<|end|>' has the flags"),
+        ({"added_tokens": [AddedToken("ab", 300)]}, "'ab' is an ordinary token of the first"),
+    ],
+)
+def test_parts_that_cannot_be_reconciled(options: dict[str, Any], match: str) -> None:
+    first = made("python", preset="gpt2")
+    second = made("python", **{"preset": "gpt2", **options})
+    with pytest.raises(VocabularyError, match=match.replace("|", r"\|")):
+        bpe.merge_vocabularies(first, second)
+    if "added_tokens" in options and "ordinary" in match:
+        with pytest.raises(VocabularyError, match="of the second tokenizer"):
+            bpe.merge_vocabularies(second, first)
+
+
+def test_tokens_that_are_text(native: BackendName) -> None:
+    with pytest.raises(UnsupportedError, match="expected two vocabularies whose tokens are bytes"):
+        bpe.merge_vocabularies(loaded("Llama 2"), made())
+    with pytest.raises(TypeError, match="expected two Tokenizers, got str"):
+        bpe.merge_vocabularies(made(), "gpt2")  # type: ignore[arg-type]
+
+
+def test_splits_that_are_alike_under_two_names() -> None:
+    """The patterns of GPT-2 and r50k split every text alike."""
+    first, second = made("python", preset="gpt2"), made("python", preset="r50k")
+    assert bpe.merge_vocabularies(first, second).tokenizer.preset == first.preset
