@@ -11,6 +11,10 @@
 
 namespace pretok {
 
+// If there are no ids, callers get a pointer to this constant instead of NULL, because memcpy
+// must not get NULL, even for 0 bytes.
+inline constexpr std::uint32_t NO_IDS = 0;
+
 struct EncodeCall {
   const Tokenizer *tokenizer = nullptr;
   const AddedTokenPhases *policy = nullptr;

@@ -21,10 +21,6 @@ constexpr std::size_t MIN_NEW_BYTES = 512;
 // If the capacity of `held` is above this limit and mostly unused, `held` shrinks.
 constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
-// If there are no ids, callers get a pointer to this constant instead of NULL, because memcpy
-// must not get NULL, even for 0 bytes.
-constexpr std::uint32_t NO_IDS = 0;
-
 } // namespace
 } // namespace pretok
 

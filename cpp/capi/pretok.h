@@ -471,6 +471,75 @@ PRETOK_API pretok_status pretok_encode_stream_finish(pretok_encode_stream *,
                                                      pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_encode_stream_free(pretok_encode_stream *) PRETOK_NOEXCEPT;
 
+/* ---- Sessions ------------------------------------------------------------------------ */
+
+/* Says how a call has changed the ids of a session: the first `keep` and the last `tail` ids
+ * stay, and ids[0] to ids[count - 1] come between them. `ids` is valid until the next call with
+ * the session. */
+typedef struct pretok_patch {
+  size_t keep;
+  size_t tail;
+  const uint32_t *ids;
+  size_t count;
+} pretok_patch;
+
+/* A text that changes, and its ids. After each call the ids are those of the whole text, but a
+ * change encodes only the text near it. Positions count bytes. An error leaves a session
+ * unchanged. Its `position` counts from the start of the whole text. Not safe to share between
+ * threads; several sessions may share a tokenizer.
+ *
+ * `options` say how to treat special tokens. Each text may have its own; with NULL it gets
+ * those of the session. Neighboring texts with the same treatment are one text, and a match of
+ * an added token never crosses to text with another treatment. A pretok_special_set must live
+ * as long as the session. A session has no template, so add_special_tokens must be false. */
+typedef struct pretok_session pretok_session;
+PRETOK_API pretok_status pretok_session_new(const pretok_tokenizer *,
+                                            const pretok_encode_options *options,
+                                            pretok_session **result,
+                                            pretok_error *error) PRETOK_NOEXCEPT;
+/* Adds a text at the end. */
+PRETOK_API pretok_status pretok_session_append(pretok_session *, const char *text, size_t size,
+                                               const pretok_encode_options *options,
+                                               pretok_patch *patch,
+                                               pretok_error *error) PRETOK_NOEXCEPT;
+/* Returns the patch of pretok_session_append, without a change. */
+PRETOK_API pretok_status pretok_session_peek(pretok_session *, const char *text, size_t size,
+                                             const pretok_encode_options *options,
+                                             pretok_patch *patch,
+                                             pretok_error *error) PRETOK_NOEXCEPT;
+/* Changes the whole text to `text`: encodes all but the longest common start and end. */
+PRETOK_API pretok_status pretok_session_update(pretok_session *, const char *text, size_t size,
+                                               const pretok_encode_options *options,
+                                               pretok_patch *patch,
+                                               pretok_error *error) PRETOK_NOEXCEPT;
+/* Replaces the bytes from `start` to `end`, excluded. With an empty text, removes them. */
+PRETOK_API pretok_status pretok_session_replace(pretok_session *, size_t start, size_t end,
+                                                const char *text, size_t size,
+                                                const pretok_encode_options *options,
+                                                pretok_patch *patch,
+                                                pretok_error *error) PRETOK_NOEXCEPT;
+/* Adds ids that a model has made, which are never encoded. Their text is that of
+ * pretok_rendered_bytes; an id without a token has none. The text after them is encoded as text
+ * that continues. If a call replaces a byte of an id, the rest of its bytes become text. */
+PRETOK_API pretok_status pretok_session_extend(pretok_session *, const uint32_t *ids,
+                                               size_t count, pretok_patch *patch,
+                                               pretok_error *error) PRETOK_NOEXCEPT;
+/* Makes an independent copy, in linear time. */
+PRETOK_API pretok_status pretok_session_fork(const pretok_session *, pretok_session **result,
+                                             pretok_error *error) PRETOK_NOEXCEPT;
+/* Writes the spans in bytes of the ids from `first` to `last`, excluded. */
+PRETOK_API pretok_status pretok_session_spans(const pretok_session *, size_t first, size_t last,
+                                              pretok_span *spans,
+                                              pretok_error *error) PRETOK_NOEXCEPT;
+/* The ids and the text, valid until the next change. */
+PRETOK_API const uint32_t *pretok_session_ids(const pretok_session *,
+                                              size_t *count) PRETOK_NOEXCEPT;
+PRETOK_API const char *pretok_session_text(const pretok_session *,
+                                           size_t *size) PRETOK_NOEXCEPT;
+/* The number of first ids that stay whatever text is appended. */
+PRETOK_API size_t pretok_session_stable(const pretok_session *) PRETOK_NOEXCEPT;
+PRETOK_API void pretok_session_free(pretok_session *) PRETOK_NOEXCEPT;
+
 /* ---- Decoding ------------------------------------------------------------------------ */
 
 /* Decodes ids to bytes. The ids of a whole UTF-8 text decode to UTF-8; other ids may decode to

@@ -607,6 +607,109 @@ private:
   detail::Owner<pretok_encode_stream, &pretok_encode_stream_free> handle_;
 };
 
+// How a call has changed the ids of a Session: the first `keep` and the last `tail` ids stay,
+// and `ids` come between them. `ids` is valid until the next call with the Session.
+struct Patch {
+  std::size_t keep;
+  std::size_t tail;
+  IdView ids;
+};
+
+// A text that changes, and its ids. pretok.h explains the calls. An error leaves the Session
+// unchanged. Without options, a text has those of the Session.
+class Session {
+public:
+  static Result<Session> of(const Tokenizer &tokenizer, const EncodeOptions &options = {}) {
+    const pretok_encode_options c_options = detail::to_c_options(options);
+    pretok_error error;
+    pretok_session *result = nullptr;
+    if (pretok_session_new(tokenizer.get(), &c_options, &result, &error))
+      return detail::error_of(error);
+    return Session(result);
+  }
+
+  Result<Patch> append(std::string_view text, const EncodeOptions *options = nullptr) {
+    return change(options, [&](const pretok_encode_options *c, pretok_patch *p,
+                               pretok_error *e) {
+      return pretok_session_append(handle_.get(), detail::data_of(text), text.size(), c, p, e);
+    });
+  }
+  Result<Patch> peek(std::string_view text, const EncodeOptions *options = nullptr) {
+    return change(options, [&](const pretok_encode_options *c, pretok_patch *p,
+                               pretok_error *e) {
+      return pretok_session_peek(handle_.get(), detail::data_of(text), text.size(), c, p, e);
+    });
+  }
+  Result<Patch> update(std::string_view text, const EncodeOptions *options = nullptr) {
+    return change(options, [&](const pretok_encode_options *c, pretok_patch *p,
+                               pretok_error *e) {
+      return pretok_session_update(handle_.get(), detail::data_of(text), text.size(), c, p, e);
+    });
+  }
+  // Replaces the bytes from `start` to `end`, excluded.
+  Result<Patch> replace(std::size_t start, std::size_t end, std::string_view text,
+                        const EncodeOptions *options = nullptr) {
+    return change(options,
+                  [&](const pretok_encode_options *c, pretok_patch *p, pretok_error *e) {
+                    return pretok_session_replace(handle_.get(), start, end,
+                                                  detail::data_of(text), text.size(), c, p, e);
+                  });
+  }
+  // Adds ids that a model has made, which are never encoded.
+  Result<Patch> extend(const std::vector<std::uint32_t> &ids) {
+    return change(nullptr,
+                  [&](const pretok_encode_options *, pretok_patch *p, pretok_error *e) {
+                    return pretok_session_extend(handle_.get(), ids.data(), ids.size(), p, e);
+                  });
+  }
+
+  // Returns an independent copy, in linear time.
+  Result<Session> fork() const {
+    pretok_error error;
+    pretok_session *result = nullptr;
+    if (pretok_session_fork(handle_.get(), &result, &error))
+      return detail::error_of(error);
+    return Session(result);
+  }
+  // Returns the spans in bytes of the ids from `first` to `last`, excluded.
+  Result<std::vector<Span>> spans(std::size_t first, std::size_t last) const {
+    pretok_error error;
+    std::vector<Span> spans(last > first ? last - first : 0);
+    if (pretok_session_spans(handle_.get(), first, last, spans.data(), &error))
+      return detail::error_of(error);
+    return spans;
+  }
+
+  // Return the ids and the text, valid until the next change.
+  IdView ids() const {
+    std::size_t count = 0;
+    const std::uint32_t *const ids = pretok_session_ids(handle_.get(), &count);
+    return IdView(ids, count);
+  }
+  std::string_view text() const {
+    std::size_t size = 0;
+    const char *const text = pretok_session_text(handle_.get(), &size);
+    return {text, size};
+  }
+  // Returns the number of first ids that stay whatever text is appended.
+  std::size_t stable() const { return pretok_session_stable(handle_.get()); }
+
+private:
+  explicit Session(pretok_session *result) : handle_(result) {}
+
+  template <typename Call> Result<Patch> change(const EncodeOptions *options, Call call) {
+    const pretok_encode_options c_options =
+        options != nullptr ? detail::to_c_options(*options) : pretok_encode_options{};
+    pretok_error error;
+    pretok_patch patch{};
+    if (call(options != nullptr ? &c_options : nullptr, &patch, &error))
+      return detail::error_of(error);
+    return Patch{patch.keep, patch.tail, IdView(patch.ids, patch.count)};
+  }
+
+  detail::Owner<pretok_session, &pretok_session_free> handle_;
+};
+
 // Options of a DecodeStream. pretok_decode_options explains them.
 struct DecodeOptions {
   bool skip_special = false;

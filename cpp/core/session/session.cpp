@@ -16,7 +16,7 @@ constexpr std::size_t MAX_JOINED = 256;
 // The number of bytes before a piece in which a cut within the piece is searched.
 constexpr std::size_t CONTEXT = 512;
 
-std::size_t count_characters(const std::uint8_t *data, std::size_t size) {
+std::size_t characters_of(const std::uint8_t *data, std::size_t size) {
   return static_cast<std::size_t>(
       std::count_if(data, data + size, [](std::uint8_t byte) { return !is_tail(byte); }));
 }
@@ -141,7 +141,7 @@ private:
     given_->push_back(static_cast<std::uint32_t>(size));
     Piece &piece = plan_.pieces.back();
     piece.size += size;
-    piece.characters += count_characters(at(done_), size);
+    piece.characters += characters_of(at(done_), size);
     ++piece.ids;
     *plan_.ids.room(1) = id;
     plan_.ids.add(1);
@@ -242,7 +242,7 @@ private:
       return refusal;
     }
     piece.ids = plan_.ids.size() - before;
-    piece.characters = count_characters(at(done_), piece.size);
+    piece.characters = characters_of(at(done_), piece.size);
     done_ = next.at;
     if (next.last != NEVER) {
       proof_end_ = std::max(proof_end_, next.last);
@@ -546,8 +546,8 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
     Piece piece;
     piece.size = text_.size() - made.left.byte + size;
     piece.characters =
-        count_characters(text_.data() + made.left.byte, text_.size() - made.left.byte) +
-        count_characters(text, size);
+        characters_of(text_.data() + made.left.byte, text_.size() - made.left.byte) +
+        characters_of(text, size);
     piece.ids = old_ids + count;
     piece.given = std::move(given);
     made.pieces.push_back(std::move(piece));
@@ -637,7 +637,7 @@ std::size_t Session::character_of(std::size_t byte) const {
     start -= pieces_[piece].size;
     characters -= pieces_[piece].characters;
   }
-  return characters + count_characters(text_.data() + start, byte - start);
+  return characters + characters_of(text_.data() + start, byte - start);
 }
 
 std::size_t Session::memory() const {

@@ -1,0 +1,126 @@
+"""The C interface and Python keep equal sessions, after any changes."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe.formats import pretok_file
+from c_library import CError, CLibrary, CTokenizer
+from c_session import CSession
+from session_walks import POLICIES, new_texts
+from support import max_examples, seeded
+from text_pretok_files import NAMES, model_of
+
+PIECES = [
+    "the",
+    " hello",
+    "\n",
+    "日本",
+    "é",
+    "e\u0301",
+    "<s>",
+    "<sep>",
+    "foo",
+    "A b",
+    " ",
+    "▁",
+    "x",
+]
+
+
+def models() -> list[tuple[str, Tokenizer]]:
+    tok = bpe.train(["the hello world é"] * 3, vocab_size=270)
+    flags = [AddedToken("<s>", 900), AddedToken("<sep>", 901, lstrip=True, rstrip=True),
+             AddedToken("foo", 902, special=False, normalized=True)]  # fmt: skip
+    made = [
+        ("byte-level", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags)),
+        ("NFC", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags, normalizer="NFC")),
+    ]
+    return [*made, *((name, model_of(name)) for name in NAMES)]
+
+
+class Twins:
+    """A session of C and one of Python that encodes all text."""
+
+    def __init__(self, library: CLibrary, tok: Tokenizer, source: random.Random) -> None:
+        self.tok, self.source = tok, source
+        self.ours = CSession(CTokenizer(library, pretok_file.dump(tok.to_spec())))
+        self.whole = new_texts(tok)[1]
+
+    def text(self) -> bytes:
+        count = self.source.choice([0, 1, 2, self.source.randrange(9)])
+        return "".join(self.source.choices(PIECES, k=count)).encode()
+
+    def step(self) -> None:
+        source, size = self.source, self.whole.size
+        policy = source.choice(POLICIES)
+        kind = source.choice(["append", "peek", "update", "replace", "extend", "fork"])
+        if kind == "fork":
+            self.ours = self.ours.fork()
+            return
+        if kind == "extend":
+            ids = source.choices(range(self.tok.vocab_size + 2), k=source.randrange(4))
+            texts = [self.tok._text_of_given(id) for id in ids]
+            sizes = np.array([len(text) for text in texts], np.uint32)
+            expected = self.whole.extend(np.array(ids, np.uint32), sizes, b"".join(texts), "raise")
+            found = self.ours.extend(ids)
+            assert (found[0], found[1].tolist(), found[2]) == (
+                expected[0], expected[1].tolist(), expected[2],
+            )  # fmt: skip
+            return
+        start = source.randrange(size + 1)
+        end = min(size, start + source.randrange(5))
+        data = self.text()
+        if kind == "update":
+            old = self.whole.text(0, size)
+            data = old[:start] + data + old[end:]
+        places = (start, end) if kind == "replace" else ()
+        results = []
+        for session in (self.ours, self.whole):
+            try:
+                keep, ids_, tail = getattr(session, kind)(*places, data, policy)
+                results.append((keep, ids_.tolist(), tail))
+            except SpecialTokenError as error:
+                results.append((error.position,))
+        assert results[0] == results[1], (kind, places, data, policy)
+
+
+@pytest.mark.parametrize(
+    ("name", "tok"), models(), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_sessions_equal_those_of_python(c_library: CLibrary, name: str, tok: Tokenizer) -> None:
+    source = seeded(f"C sessions of {name}")
+    for _ in range(max_examples(6)):
+        twins = Twins(c_library, tok, source)
+        for _ in range(20):
+            twins.step()
+            whole = twins.whole
+            assert twins.ours.ids == whole.ids.tolist()
+            assert twins.ours.text == whole.text(0, whole.size)
+        if name != "NFC":
+            starts, ends = whole.spans(0, len(whole))
+            found = twins.ours.spans(0, len(whole))
+            assert found == list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def test_errors(c_library: CLibrary) -> None:
+    ours = CTokenizer(c_library, pretok_file.dump(models()[0][1].to_spec()))
+    session = CSession(ours)
+    with pytest.raises(CError, match="a session has no template"):
+        c_library.made("session_new", ours.handle, ours._options("raise", True))
+    with pytest.raises(CError, match="options of a text of a session"):
+        session._changed("append", b"a", 1, ours._options("raise", False, continuation=True))
+    with pytest.raises(CError, match="range from 1 to 0 is not in the 0 bytes"):
+        session.replace(1, 0, b"", "raise")
+    with pytest.raises(CError, match="range from 0 to 1 is not in the 0 ids"):
+        session.spans(0, 1)
+    with pytest.raises(CError, match="text is NULL"):
+        session._changed("append", None, 1, None)
+    with pytest.raises(SpecialTokenError) as raised:
+        session.append(b"ab<s>", "raise")
+    assert raised.value.position == 2
