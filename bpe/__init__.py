@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bpe.decoders.decode import Unknown as Unknown
     from bpe.decoders.piece_decoder import Decoding as Decoding
     from bpe.decoders.text_stream import DecodeStream as DecodeStream
+    from bpe.editing.remap import Remapped as Remapped
     from bpe.encoding.added_tokens import AddedToken as AddedToken
     from bpe.encoding.encode_stream import EncodeStream as EncodeStream
     from bpe.encoding.padded import PaddedIds as PaddedIds
@@ -100,6 +101,7 @@ _NAMES = {
     "bpe.conversion.differences": "Differences MergeDifferences MovedToken PartDifference",
     "bpe.conversion.merging": "LeftOut MergedVocabularies merge_vocabularies",
     "bpe.conversion.targets": "TargetName",
+    "bpe.editing.remap": "Remapped",
     "bpe.encoding.added_tokens": "AddedToken",
     "bpe.decoders.decode": "Unknown",
     "bpe.encoding.encode_stream": "EncodeStream",

@@ -39,6 +39,7 @@ from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.once import once
 from bpe.token_facts import TokenFacts
 from bpe.tokenizer_canonical import TokenizerCanonical
+from bpe.tokenizer_editing import TokenizerEditing
 from bpe.tokenizer_sessions import TokenizerSessions
 from bpe.types import (
     Errors,
@@ -55,7 +56,7 @@ from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
 
 
-class Tokenizer(TokenizerSessions, TokenizerCanonical):
+class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
     """Encodes text as ids and decodes ids, with one vocabulary and one pre-tokenizer.
 
     Immutable, so a copy is the tokenizer itself; safe to share between threads; picklable; survives
