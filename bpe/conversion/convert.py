@@ -16,7 +16,7 @@ from bpe.conversion.difference import find_difference
 from bpe.conversion.gguf_into import GgufModel
 from bpe.conversion.targets import TARGETS, TargetName, adapted, check_target, target_name
 from bpe.conversion.texts import texts_for
-from bpe.errors import ConversionError, VocabularyError
+from bpe.errors import ConversionError, UnsupportedError, VocabularyError
 from bpe.formats import losses
 from bpe.formats.files import named, whole_file
 from bpe.formats.spec import TokenizerSpec
@@ -137,7 +137,7 @@ def _loaded(
             added = {token.content: token.id for token in expected.added_tokens}
             has_config = any(file.name.endswith(CONFIG) for file in files)
             return load(copy, expected.pre_tokenizer, None if has_config else added)
-        except VocabularyError as error:
+        except (VocabularyError, UnsupportedError) as error:
             text = str(error).replace(str(copy), path.name)
             raise VocabularyError(f"the new file would be unreadable: {text}") from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from bpe.formats import gguf_values, gguf_writer
 from bpe.formats.files import named, opened
 from bpe.formats.gguf_values import GgufValue
 from bpe.formats.spec import TokenizerSpec
+from pretok.errors import short_path
 from pretok.formats import gguf_metadata
 
 _ALIGNMENT = "general.alignment"
@@ -44,6 +44,8 @@ class GgufModel:
     alignment: int
     data_start: int
     """The place of the data of tensors in `source`."""
+    data_size: int
+    """The number of bytes of this data."""
 
     @staticmethod
     def check_replaced(path: Path) -> None:
@@ -73,20 +75,28 @@ class GgufModel:
         return gguf_values.file_of(self.entries)
 
     def write(self, file: BinaryIO) -> None:
-        """Write the file; copies the data of the tensors in blocks.
+        """Write the file; copy the data of the tensors in blocks.
 
-        Raises VocabularyError if `source` has shrunk meanwhile.
+        Raises VocabularyError if `source` has changed its size meanwhile.
         """
         head = struct.pack("<IQQ", self.version, self.tensors, len(self.entries))
         size = 0
         for part in (gguf_metadata.MAGIC, head, *self.entries, self.infos):
             file.write(part)
             size += len(part)
+        if not self.data_size:
+            return
+        file.write(bytes(-size % self.alignment))
         with opened(self.source) as old:
-            if os.fstat(old.fileno()).st_size > self.data_start:
-                file.write(bytes(-size % self.alignment))
             old.seek(self.data_start)
-            shutil.copyfileobj(old, file, _BLOCK)
+            copied = 0
+            while block := old.read(_BLOCK):
+                file.write(block)
+                copied += len(block)
+        if copied != self.data_size:
+            raise VocabularyError(
+                f"{short_path(self.source)}: the file has changed while it was copied; try again"
+            )
 
 
 class _Reader:
@@ -120,8 +130,9 @@ class _Reader:
         entries = self._replaced(keys, values)
         infos = self._infos(tensors)
         start = self._at + -self._at % alignment
+        size = max(self._size - start, 0)
         self._file.detach()
-        return GgufModel(source, tuple(entries), version, tensors, infos, alignment, start)
+        return GgufModel(source, tuple(entries), version, tensors, infos, alignment, start, size)
 
     @staticmethod
     def _check_count(tokens: object, count: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import bpe
 from bpe import AddedToken, Template, UnsupportedError, VocabularyError
+from bpe.conversion import convert as convert_module
 from bpe.conversion.texts import texts_for
 from bpe.formats import gguf, gguf_pre
 from conversions import loaded
@@ -215,6 +216,22 @@ def test_a_model_is_not_overwritten_by_its_tokenizer(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="has tensors, which would be lost; pass into="):
         bpe.convert(made("python", preset="gpt2"), path)
     assert path.read_bytes() == old
+
+
+def test_a_model_that_shrinks_while_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = model(tmp_path)
+    prove = convert_module._prove
+
+    def shrink(*arguments: Any) -> int:
+        path.write_bytes(path.read_bytes()[:-40])
+        return prove(*arguments)
+
+    monkeypatch.setattr(convert_module, "_prove", shrink)
+    with pytest.raises(VocabularyError, match="the file has changed while it was copied"):
+        bpe.convert(made("python", preset="gpt2", special=()), tmp_path / "new.gguf", into=path)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.gguf"]
 
 
 def test_models_that_cannot_be_changed(tmp_path: Path) -> None:
