@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from bpe.formats.spec import TokenizerSpec as TokenizerSpec
     from bpe.hub.fetch import fetch as fetch
     from bpe.loading import load as load
+    from bpe.sessions.prompt_cache import PromptCache as PromptCache
+    from bpe.sessions.prompt_cache import PromptCacheStatistics as PromptCacheStatistics
+    from bpe.sessions.prompt_cache import PromptIds as PromptIds
     from bpe.sessions.session import Patch as Patch
     from bpe.sessions.session import Session as Session
     from bpe.sessions.splice import Splice as Splice
@@ -115,6 +118,7 @@ _NAMES = {
     "bpe.formats.spec": "TokenizerSpec",
     "bpe.hub.fetch": "fetch",
     "bpe.loading": "load",
+    "bpe.sessions.prompt_cache": "PromptCache PromptCacheStatistics PromptIds",
     "bpe.sessions.session": "Patch Session",
     "bpe.sessions.splice": "Splice",
     "bpe.token_facts": "TokenFacts TokenType",

@@ -368,6 +368,42 @@ class Tokenizer:
     def trim(self) -> None:
         """Free all caches that no call uses, and return the memory to the system."""
 
+class PromptCache:
+    """Encodes texts in chunks, and keeps the ids of chunks; bpe.PromptCache explains it."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        max_bytes: int,
+        min_window: int = ...,
+        max_window: int = ...,
+        hash_mask: int = ...,
+    ) -> None:
+        """Make an empty cache of at most `max_bytes` bytes.
+
+        Tests set the sizes of windows in bytes, and the bits of hashes that are used.
+        """
+
+    def encode(
+        self,
+        text: str | bytes,
+        added: Any,
+        policy: bytes,
+        salt: bytes,
+        continuation: bool,
+        before: Sequence[int],
+        after: Sequence[int],
+    ) -> tuple[NDArray[np.uint32], int, int]:
+        """Return the ids of `before`, the text and `after`, and two numbers of ids of the text.
+
+        These ids were in the cache: those at the start of the text, and all. `policy` is equal only
+        for equal `added`.
+        """
+
+    def clear(self) -> None: ...
+    def statistics(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """Return the fields of bpe.PromptCacheStatistics, in order."""
+
 class FastCallMethod:
     """A method that answers some calls without Python code.
 

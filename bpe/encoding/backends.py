@@ -18,7 +18,7 @@ from bpe.encoding.added_tokens import (
     Record,
     word_ranges,
 )
-from bpe.encoding.backend import Backend
+from bpe.encoding.backend import Backend, NativePromptCache
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.ranged_tokens import RangedTokens, TextRange
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
@@ -180,6 +180,15 @@ def make_ranged(
     return _core.AddedTokens.of_ranges(
         cast("list[tuple[int, _core.AddedTokens, Sequence[int]]]", rows)
     )
+
+
+def make_prompt_cache(backend: Backend, max_bytes: int) -> NativePromptCache | None:
+    """Return a cache of `max_bytes` bytes for the texts of `backend`; None if it is in Python."""
+    if isinstance(backend, PythonBackend):
+        return None
+    from pretok import _core
+
+    return _core.PromptCache(cast("_core.Tokenizer", backend), max_bytes)
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -14,8 +14,8 @@ import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backend import Backend
-from bpe.encoding.backends import make_ranged
+from bpe.encoding.backend import Backend, NativePromptCache
+from bpe.encoding.backends import make_prompt_cache, make_ranged
 from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
@@ -178,6 +178,39 @@ class Pipeline:
             data, lambda phase: phases[phase](), normalizer, 1, continuation
         )
         return join_spans(segments, self.backend.spans)
+
+    def new_prompt_cache(self, max_bytes: int) -> NativePromptCache | None:
+        """Return a cache for `encode_prompt`; None if Python has to prepare or encode texts."""
+        return make_prompt_cache(self.backend, max_bytes) if self._has_fast_path else None
+
+    def encode_prompt(
+        self,
+        cache: NativePromptCache,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        continuation: bool,
+        salt: bytes,
+        before: Sequence[int],
+        after: Sequence[int],
+    ) -> tuple[Ids, int, int]:
+        """Return the result of `cache` for a text; bpe.PromptCache explains the arguments."""
+        try:
+            data = self._check_bytes(validate_text(text, errors))
+            added = self._policies.added_for(special)
+            policy = self._policies.key_of(special)
+            return cache.encode(data, added, policy, salt, continuation, before, after)
+        except SpecialTokenError as error:
+            raise self._located(error, text, errors) from None
+
+    def prompt_key(self, text: Text, special: Special, errors: Errors) -> tuple[StrOrBytes, bytes]:
+        """Return a text as it is encoded, and bytes that only an equal policy has.
+
+        Raises the errors of `encode_array`, but for SpecialTokenError.
+        """
+        data = self._check_bytes(validate_text(text, errors))
+        self._policies.added_for(special)
+        return data, self._policies.key_of(special)
 
     def encode_batch(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None

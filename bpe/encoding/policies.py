@@ -98,6 +98,15 @@ class Policies:
             )
         return self._for_names(names)[phase]
 
+    def key_of(self, special: Special) -> bytes:
+        """Return bytes that are equal only for equal policies, for which `added_for` succeeds."""
+        if isinstance(special, str):
+            return special.encode()
+        if frozenset(special) == self._special:
+            return b"allow"
+        names = (name.encode("utf-8", "surrogatepass") for name in sorted(set(special)))
+        return b"{" + b"".join(b"%d:%b" % (len(name), name) for name in names)
+
     @once
     def by_name(self) -> dict[str, AddedTokenSearch]:
         """The search for all added tokens of each named policy."""

@@ -8,6 +8,7 @@
 #include "bindings/native_tokenizer.hpp"
 #include "bindings/normalizing.hpp"
 #include "bindings/padding.hpp"
+#include "bindings/prompt_cache.hpp"
 #include "bindings/session.hpp"
 #include "bindings/text_stream.hpp"
 #include "bindings/training.hpp"
@@ -101,6 +102,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_text_stream(module);
   pretok::bind_session(module);
   pretok::bind_tokenizer(module);
+  pretok::bind_prompt_cache(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);
 }

@@ -105,6 +105,9 @@ public:
   static std::unique_ptr<NativeSession>
   session(const py::object &self, const NativeSession::Added &all, bool continuation);
 
+  // Returns the Tokenizers behind the calls, for other calls that encode.
+  const DeferredTokenizer &tokenizers() const { return tokenizers_; }
+
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
   bool takes_spaces() const { return takes_spaces_; }
   // Returns how the calls normalize text: "none", "nfc", "sentencepiece" or "chain".

@@ -79,6 +79,10 @@ def encoder(machine_: Any = ...) -> _core.Tokenizer:
     return _core.Tokenizer(spec, first, 1 << 12)
 
 
+def prompts() -> _core.PromptCache:
+    return _core.PromptCache(encoder(), 1 << 16, 2, 8)
+
+
 def added(*more: Any) -> _core.AddedTokens:
     return _core.AddedTokens([("<e>", 300, True, False, False, False, False), *more], [])
 
@@ -267,6 +271,10 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Normalizer": lambda: (b"\1\4\0\0", [b"<s>"]),  # Lowercase
     "Normalizer.align": lambda: (normalizer(), b"a  b"),
     "Normalizer.normalized": lambda: (normalizer(), b"a  b"),
+    "PromptCache": lambda: (encoder(), 1 << 16, 8, 32, 7),
+    "PromptCache.clear": lambda: (prompts(),),
+    "PromptCache.encode": lambda: (prompts(), "ab cd", added(), b"raise", b"", False, [1], [2]),
+    "PromptCache.statistics": lambda: (prompts(),),
     "Spec": lambda: ("ab\u2581<u>".encode(), u32(1, 1, 3, 3), u32(0, 1, 2, 3), piece_fields()),
     "Spec.fields": lambda: (spec(),),
     "Spec.ignore_merges": lambda: (spec(),),
