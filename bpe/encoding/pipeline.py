@@ -196,7 +196,7 @@ class Pipeline:
     ) -> tuple[Ids, int, int]:
         """Return the result of `cache` for a text; bpe.PromptCache explains the arguments."""
         try:
-            data = self._check_bytes(validate_text(text, errors))
+            data = self.check_bytes(validate_text(text, errors))
             added = self._policies.added_for(special)
             policy = self._policies.key_of(special)
             return cache.encode(data, added, policy, salt, continuation, before, after)
@@ -208,7 +208,7 @@ class Pipeline:
 
         Raises the errors of `encode_array`, but for SpecialTokenError.
         """
-        data = self._check_bytes(validate_text(text, errors))
+        data = self.check_bytes(validate_text(text, errors))
         self._policies.added_for(special)
         return data, self._policies.key_of(special)
 

@@ -176,7 +176,8 @@ private:
       if (take(key.hash))
         return true;
       const std::size_t cut = find_cut(tokenizer_.encoder(), request_.added,
-                                       tokenizer_.normalizer(), here(), window, later_);
+                                       tokenizer_.normalizer(), here(), window, later_)
+                                  .position;
       if (cut != 0) {
         encode(key, cut);
         return true;
