@@ -52,22 +52,25 @@ void Chunk::destroy() {
   std::free(this);
 }
 
-// Takes the lock of a shard, or fails after a while.
+// Takes the lock of a shard, or fails after a short while. If the last thread that waited has
+// failed, no other thread waits: a lock that was held during a fork stays locked.
 class ChunkStore::Lock {
 public:
   explicit Lock(Shard &shard) : shard_(shard) {
-    constexpr int SPINS = 64;
-    constexpr int TRIES = 256;
-    for (int tries = 0; tries < TRIES; ++tries) {
-      if (!shard_.is_locked.exchange(true, std::memory_order_acquire)) {
+    constexpr int SPINS = 256;
+    constexpr int YIELDS = 16;
+    const int tries = shard_.is_stuck.load(std::memory_order_relaxed) ? 1 : SPINS + YIELDS;
+    for (int at = 0; at < tries; ++at) {
+      if (!shard_.is_locked.load(std::memory_order_relaxed) &&
+          !shard_.is_locked.exchange(true, std::memory_order_acquire)) {
         is_held_ = true;
-        return;
+        break;
       }
-      for (int spin = 0; spin < SPINS && shard_.is_locked.load(std::memory_order_relaxed);)
-        ++spin;
-      if (tries >= TRIES / 4)
+      if (at >= SPINS)
         std::this_thread::yield();
     }
+    if (shard_.is_stuck.load(std::memory_order_relaxed) == is_held_)
+      shard_.is_stuck.store(!is_held_, std::memory_order_relaxed);
   }
   Lock(const Lock &) = delete;
   Lock &operator=(const Lock &) = delete;

@@ -144,6 +144,7 @@ private:
   using Table = std::vector<Slot>;
   struct alignas(64) Shard {
     std::atomic<bool> is_locked{false};
+    std::atomic<bool> is_stuck{false}; // a thread has waited for the lock in vain
     Table table;
     std::size_t hand = 0; // of the clock: a slot
     // Written with the lock; statistics() reads them without it.
