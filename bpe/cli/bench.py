@@ -18,6 +18,7 @@ from typing import Annotated
 import click
 
 from bpe.cli.bench_peers import PEERS, Encode, Subject, reason
+from bpe.cli.bench_session import session_table
 from bpe.cli.vocabulary import load, vocabulary_options
 from pretok.cli.input import read_text
 from pretok.cli.options import BACKEND, options_of
@@ -39,6 +40,7 @@ Contender = Callable[[], Encode]
 HEADER = f"{'':15} {'COLD':>12} {'WARM':>12} {'RATIO, COLD':>12} {'RATIO, WARM':>12}\n"
 HELPS = {
     "--peer": "Measure only this peer. Repeat for more.  [default: all installed]",
+    "--turns": "The number of turns of a conversation, for `session`.",
     "--rounds": "How many times each side encodes each text.",
     "--cpu-time": "Measure CPU time, not elapsed time. For a busy machine.",
 }
@@ -55,6 +57,7 @@ def bench_command(
     preset: Preset | None,
     peer: Annotated[tuple[str, ...], click.Choice(list(PEERS))],
     rounds: Annotated[int, click.IntRange(1, 1000)] = 5,
+    turns: Annotated[int, click.IntRange(1, 10_000)] = 128,
     cpu_time: bool,
     backend: BackendName | None,
 ) -> None:
@@ -69,8 +72,20 @@ def bench_command(
     The output shows medians: millions of bytes per second, and as the ratio the time of the peer
     divided by the time of pretok in the same round. Cold is the first pass of a new tokenizer that
     has encoded one word, warm is the next pass over the same text. pip installs a peer by its name.
+
+    `pretok bench session FILE...` measures a conversation that grows, made of parts of FILE: each
+    turn repeats the text so far, and continues it or replaces its end. The output has the time of a
+    turn for a session, for pretok and tokenizers if they encode each turn afresh, and the number of
+    turns for which the guesses of other servers give wrong ids. Write ./session for a file of this
+    name.
     """
     tokenizer = load(vocab, preset, backend)
+    if files[0] == "session":
+        for file in dict.fromkeys(files[1:]):
+            write([f"{one_line(file)}: "])
+            text = read_text(file, may_be_empty=False)
+            write(session_table(tokenizer, vocab, text, turns))
+        return
     clock = time.process_time if cpu_time else time.perf_counter
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder, _one_core():
         subject = Subject(tokenizer, vocab, Path(folder))

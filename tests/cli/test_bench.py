@@ -150,3 +150,15 @@ def test_inputs_are_checked(call: Call, vocab: str, text: str, tmp_path: Path) -
     assert "no_such" in error_of(call, "bench", "-v", "no_such", text)
     assert "missing" in error_of(call, "bench", "-v", vocab, str(tmp_path / "missing"))
     assert "missing argument 'FILE...'" in error_of(call, "bench", "-v", vocab)
+
+
+def test_a_conversation(call: Call, vocab: str, text: str) -> None:
+    """`pretok bench session` has a line for each way to get the ids of a turn."""
+    output = run(call, "session", text, "-v", vocab, "--turns", "4")
+    assert "4 turns, " in output
+    rows = {line[:24].strip(): line[24:].split() for line in output.splitlines()[2:]}
+    for name in ("pretok, session", "pretok, each turn", "tokenizers, each turn"):
+        assert len(rows[name]) == 5, rows
+        assert rows[name][-1] == "0"
+    assert int(rows["ids of both texts"][0]) <= 4
+    assert call("bench", "session", "-v", vocab)[0] == 0

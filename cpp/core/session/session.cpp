@@ -445,7 +445,12 @@ Patch Session::patch_of(const Plan &plan) const {
     ++tail;
   Patch patch{keep, tail, {}};
   patch.ids.reserve(new_size - tail - keep);
-  for (std::size_t index = keep; index < new_size - tail; ++index)
+  const std::size_t planned = plan.left.id + plan.ids.size(); // the end of the planned ids
+  const std::size_t end = std::min(new_size - tail, planned);
+  if (keep < end)
+    patch.ids.assign(plan.ids.data() + (keep - plan.left.id),
+                     plan.ids.data() + (end - plan.left.id));
+  for (std::size_t index = std::max(keep, planned); index < new_size - tail; ++index)
     patch.ids.push_back(new_id(index));
   return patch;
 }
