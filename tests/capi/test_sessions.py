@@ -80,7 +80,7 @@ class Twins:
             old = self.whole.text(0, size)
             data = old[:start] + data + old[end:]
         places = (start, end) if kind == "replace" else ()
-        results = []
+        results: list[tuple[object, ...]] = []
         for session in (self.ours, self.whole):
             try:
                 keep, ids_, tail = getattr(session, kind)(*places, data, policy)
