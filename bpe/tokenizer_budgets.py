@@ -148,7 +148,7 @@ class TokenizerBudgets(TokenizerEditing):
                 f"on={shortened(on)}; expected 'token', 'pre-token', 'sentence', 'line' or a "
                 "function"
             )
-        read = Utf8(_sliced(text, errors), errors)
+        read = Utf8(_sliced(text, errors), errors, self._pipeline.utf8_of)
         added = n - room
         starts = read.graphemes() if grapheme else None
         return iter(Chunker(self._reader(special), read, on, room, overlap, added, starts))
@@ -203,7 +203,6 @@ class TokenizerBudgets(TokenizerEditing):
             self.normalizer,
             self.add_prefix_space,
             self.added_tokens,
-            self._pipeline.backend.merges if self.backend == "native" else None,
         )
 
 

@@ -238,6 +238,83 @@ class Session:
     @property
     def memory(self) -> int: ...
 
+class PairProofs:
+    """What is proven for two neighbors of a text; bpe.budgets.proofs explains it."""
+
+    @staticmethod
+    def of_kinds(
+        kinds: NDArray[np.uint16], table: bytearray, find: Callable[[int, int], int]
+    ) -> PairProofs:
+        """Return the proofs by kinds of characters.
+
+        `kinds` has the kind of each code point, and is read-only. The proof of kinds a and b is
+        table[a * count + b] if it is not UNKNOWN, else find(a, b), which stores it. Others must not
+        resize `table`.
+        """
+
+    @staticmethod
+    def of_joined(pairs: NDArray[np.uint64], spaces: Sequence[int]) -> PairProofs:
+        """Return the proofs of a text vocabulary.
+
+        `pairs` are joined characters a << 21 | b. Nothing is proven beside the code points
+        `spaces`.
+        """
+
+class Chunks:
+    """bpe.budgets.search.Search for one text; only one thread may use it at a time.
+
+    `data` is valid UTF-8 of a str if `is_str`. `ends` are the ends of its ids in bytes. `blocked`
+    and `allowed` have a flag for each place and the end: no cut is proven, and the text may be
+    divided. `longest` is the maximal number of bytes of an id, or 0.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        added: AddedTokens,
+        proofs: PairProofs,
+        data: bytes,
+        ends: NDArray[np.int32],
+        puts_prefix: bool,
+        blocked: object,
+        allowed: object,
+        is_normal: bool,
+        longest: int,
+        room: int,
+        is_str: bool,
+    ) -> None: ...
+    def add_borders(self, kind: str, places: NDArray[np.int64] | None) -> int:
+        """Add a kind of borders, and return its index.
+
+        The kind is "token", "pre-token", "spaces", "character", or "places" with ascending places
+        up to the end of the text.
+        """
+
+    def longest(self, start: int, borders: int, floor: int) -> tuple[int, int] | None:
+        """Return the end and the number of ids of the longest part, or None."""
+
+    def run(
+        self, start: int, unit: int, limit: int
+    ) -> tuple[list[int], list[int], list[int], list[Any]]:
+        """Return the next parts to borders of the first kind, at most `limit`.
+
+        The lists have their ends in bytes, their ends in the units of the text, their numbers of
+        ids, and their texts. `unit` is the offset of `start` in the text. There are fewer parts if
+        no border is near enough.
+        """
+
+def token_ends(
+    ids: NDArray[np.uint32],
+    sizes: NDArray[np.int32],
+    data: bytes,
+    may_have_prefix: bool,
+    may_have_marks: bool,
+) -> NDArray[np.int32] | None:
+    """Do the same as bpe.budgets.token_ends.token_ends; None for a text of 1 GiB or more."""
+
+def utf8_of(text: str) -> bytes | None:
+    """Return a str as UTF-8, or None if it has surrogates."""
+
 class Tokenizer:
     """The native backend of bpe; bpe.encoding.backend.Backend documents each method."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from operator import index as as_int
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +57,7 @@ class ListedBorders:
     def __init__(self, source: Source, places: NDArray[np.signedinteger]) -> None:
         """Store `places`, which ascend."""
         self._source = source
-        if not len(places) or places[-1] != source.size:
-            places = np.append(places[: np.searchsorted(places, source.size)], source.size)
-        self._places = view(places)
+        self._places = view(ended(places, source.size))
 
     def is_border(self, place: int) -> bool:
         """Return whether `place` is one of the borders."""
@@ -81,6 +79,13 @@ class ListedBorders:
         while not self._source.is_border(self._places[at]):
             at += 1
         return int(self._places[at])
+
+
+def ended(places: NDArray[np.signedinteger[Any]], size: int) -> NDArray[np.int64]:
+    """Return the places before `size`, and `size`."""
+    if not len(places) or places[-1] != size:
+        places = np.append(places[: np.searchsorted(places, size)], size)
+    return places.astype(np.int64, copy=False)
 
 
 def line_ends(data: bytes) -> Offsets:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bpe.budgets.borders import BorderFinder, Borders, ChunkKind
-from bpe.budgets.reader import Reader
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.budgets.borders import BorderFinder, Borders, ChunkKind, ListedBorders, ended
+from bpe.budgets.reader import BorderKind, Reader, kinds_of
 from bpe.budgets.search import Part, Search, gallop
 from bpe.budgets.source import view
 from bpe.budgets.texts import Utf8
 from bpe.errors import shortened
 from bpe.types import Offsets
+
+if TYPE_CHECKING:
+    from pretok._core import Chunks
+
+MAX_RUN = 1024
+"""The maximal number of chunks that C++ finds in one call."""
 
 
 class Chunk(NamedTuple):
@@ -49,19 +58,48 @@ class Chunker:
         self._text = text
         self._added = added
         self._room, self._overlap = room, overlap
+        self._reader, self._on = reader, on
         self._source = source = reader.source(text, starts)
-        ends = reader.ends(source, text)
+        self._all_ends = ends = reader.ends(source, text)
         self._ends = view(ends.ends)
-        self._search = Search(source, ends, room, at_tokens=on == "token")
-        self._more = reader.borders(source, text, ends, on)
+        self._search = Search(source, ends, room)
+        self._native = reader.native_chunks(source, text, ends, room)
         # The borders of the kind, then of finer kinds; the finer ones are found when needed.
-        self._levels: list[Borders] = [next(self._more)]
+        self._kinds = kinds_of(on)
+        self._levels: list[Borders | None] = []
+        self._add_level()
 
     def __iter__(self) -> Iterator[Chunk]:
-        source, text, longest = self._source, self._text, self._search.longest
-        first, ends, index = self._levels[0], self._ends, self._search.index
+        if self._native is not None and not self._overlap:
+            return self._native_parts(self._native)
+        return self._parts()
+
+    def _native_parts(self, native: Chunks) -> Iterator[Chunk]:
+        """Yield the chunks if they do not overlap, with C++."""
+        text, done, added, new = self._text, self._source.size, self._added, tuple.__new__
+        place = start = 0  # in bytes, and in the units of the text
+        while place < done:
+            places, ends, sizes, texts = native.run(place, start, MAX_RUN)
+            for part_text, end, size in zip(texts, ends, sizes, strict=True):
+                yield new(Chunk, (part_text, start, end, size + added))
+                start = end
+            if places:
+                place = places[-1]
+            if len(places) < MAX_RUN and place < done:
+                # No border of this kind is near enough.
+                text.move(place, start)
+                part = self._finer(place)
+                chunk = Chunk(*text.part_at(place, part.end), part.size + added)
+                yield chunk
+                place, start = part.end, chunk.end
+
+    def _parts(self) -> Iterator[Chunk]:
+        """Yield the chunks."""
+        source, text, at_tokens = self._source, self._text, self._kinds[0] == "token"
+        ends, index = self._ends, self._search.index
         start, end, done, added = 0, 0, source.size, self._added
-        at = -1 if self._overlap else index(0)
+        known = at_tokens and not self._overlap
+        at = index(0) if known else -1
         while end < done:
             following = self._search.following(at) if at >= 0 else 0
             if following:
@@ -70,7 +108,7 @@ class Chunker:
                 yield Chunk(*text.part_at(start, end), size + added)
                 start = end
                 continue
-            part = longest(start, first, end)
+            part = self._longest(start, 0, end)
             if part is None:
                 # The overlap leaves no room, or no border of this kind is near enough.
                 start = end
@@ -80,21 +118,52 @@ class Chunker:
             if self._overlap:
                 start = self._next_start(start, end) if end < done else end
             else:
-                start, at = end, index(end)
+                start, at = end, index(end) if known else -1
 
     def _finer(self, start: int) -> Part:
         """Return the longest part from `start` to a border of the coarsest kind that has one."""
-        at = 0
-        while True:
-            if at == len(self._levels):
-                level = next(self._more, None)
-                if level is None:
-                    raise self._too_long(start)
-                self._levels.append(level)
-            part = self._search.longest(start, self._levels[at], start)
+        for level in range(len(self._kinds)):
+            if level == len(self._levels):
+                self._add_level()
+            part = self._longest(start, level, start)
             if part is not None:
                 return part
-            at += 1
+        raise self._too_long(start)
+
+    def _longest(self, start: int, level: int, floor: int) -> Part | None:
+        """Return the longest part from `start` to a border of a level after `floor`, or None."""
+        if self._native is not None:
+            found = self._native.longest(start, level, floor)
+            return None if found is None else Part(*found)
+        at_tokens = self._kinds[level] == "token"
+        return self._search.longest(start, self._borders(level), floor, at_tokens)
+
+    def _add_level(self) -> None:
+        """Find the borders of the next kind."""
+        level = len(self._levels)
+        self._levels.append(None)
+        if self._native is None:
+            self._borders(level)
+            return
+        kind = self._reader.native_kind(self._kinds[level], self._source)
+        places = None
+        if kind == "places":
+            places = ended(self._places(self._kinds[level]), self._source.size)
+        self._native.add_borders(kind, places)
+
+    def _borders(self, level: int) -> Borders:
+        """Return the borders of a level for Python."""
+        borders = self._levels[level]
+        if borders is None:
+            kind = self._kinds[level]
+            borders = self._source
+            if kind != "character":
+                borders = ListedBorders(self._source, self._places(kind))
+            self._levels[level] = borders
+        return borders
+
+    def _places(self, kind: BorderKind) -> NDArray[np.signedinteger[Any]]:
+        return self._reader.places(kind, self._source, self._text, self._all_ends, self._on)
 
     def _next_start(self, start: int, end: int) -> int:
         """Return a border from which the text to `end` has at most `overlap` ids, or `end`.
@@ -108,7 +177,7 @@ class Chunker:
 
         at = bisect_left(self._ends, end) - self._overlap
         guess = self._ends[at] if at >= 0 else start
-        return gallop(fits, self._levels[0], end, start, guess)[0]
+        return gallop(fits, self._borders(0), end, start, guess)[0]
 
     def _too_long(self, start: int) -> ValueError:
         source = self._source

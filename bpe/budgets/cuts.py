@@ -7,18 +7,20 @@ continuation: a model that puts a space before a text puts none before v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from itertools import pairwise
-from typing import Protocol
+from collections.abc import Callable, Container, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.budgets.proofs import UNKNOWN, CharacterProofs, Proofs, SplitProofs
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import keeps_whole, only_writes_marks
 from bpe.encoding.utf8 import decode_utf8
+from bpe.merge import FindMerge, merge, merge_finder
 from bpe.normalizers.chain import NFC
 from bpe.once import once
 from bpe.types import NormalizesText, SupportsOffsets
@@ -26,21 +28,10 @@ from bpe.vocabulary import Vocabulary
 from pretok.machine.pair_cuts import PairCuts
 from pretok.pre_tokenizer import PreTokenizer
 
+if TYPE_CHECKING:
+    from pretok import _core
+
 ASCII = 128
-
-
-NONE, CUT, UNKNOWN, JOINT = range(4)
-"""The proofs for a cut between two neighbors.
-
-At a JOINT a text may be cut if a token of the text ends there. Merging then never joins the two
-sides, so it gives the same tokens on both.
-"""
-
-
-class _Pairs(Protocol):
-    def is_cut(self, before: str, after: str) -> bool: ...
-
-    def is_joint(self, before: str, after: str) -> bool: ...
 
 
 class Cuts:
@@ -53,27 +44,24 @@ class Cuts:
 
     def __init__(
         self,
-        pairs: _Pairs,
+        make_proofs: Callable[[bool], Proofs],
         vocabulary: Vocabulary,
         added: Iterable[AddedToken],
         puts_prefix: bool,
         normalizes: bool,
-        merges: Callable[[], NDArray[np.uint32]] | None = None,
     ) -> None:
-        """Store the parts; `merges` finds the merges that ranks imply, if it is fast."""
-        self._pairs = pairs
-        self._known: dict[str, int] = {}
-        self._known_bytes: dict[bytes, int] = {}
+        """Store the parts; make_proofs(strips) makes the proofs."""
         self.ascii = bytearray([UNKNOWN]) * (ASCII * ASCII)
         self.puts_prefix = puts_prefix
         self.normalizes = normalizes
         added = list(added)
         self._strips = any(token.lstrip or token.rstrip for token in added)
+        self.proofs = make_proofs(self._strips)
         self.has_normalized_tokens = any(token.normalized for token in added)
         self.has_ordinary_tokens = any(not token.special for token in added)
         self.longest_added = max((len(token.content.encode()) for token in added), default=0)
         self.is_text = isinstance(vocabulary, AnyCharacterVocabulary)
-        self._vocabulary, self._added, self._merges = vocabulary, added, merges
+        self._vocabulary, self._added = vocabulary, added
 
     @property
     def has_exact_sizes(self) -> bool:
@@ -88,7 +76,10 @@ class Cuts:
     @once
     def longest(self) -> int | None:
         """The maximal number of bytes that an id stands for; None if there is no maximum."""
-        return None if self._strips else self.longest_token
+        if self._strips:
+            return None
+        # `sizes` counts one byte for "▁", which stands for a space, but may be in a text itself.
+        return self.longest_token * (len(SPACE_MARK.encode()) if self.is_text else 1)
 
     @once
     def longest_token(self) -> int:
@@ -96,61 +87,52 @@ class Cuts:
         return int(self.sizes.max())
 
     @once
-    def whole(self) -> Collection[bytes]:
-        """The tokens that a pre-token becomes without merging."""
+    def whole(self) -> Container[bytes]:
+        """The tokens that a pre-token becomes, and that merging their bytes does not make."""
         vocabulary = self._vocabulary
-        if self.is_text or not vocabulary.ignore_merges:
-            return ()
-        if self._merges is None or not vocabulary.from_ranks:
-            return vocabulary.ids
-        merged = {*self._merges()[:, 2].tolist(), *vocabulary.byte_ids.values()}
-        return {token for token, id in vocabulary.ids.items() if id not in merged}
+        return () if self.is_text or not vocabulary.ignore_merges else _NotMerged(vocabulary)
 
-    def between(self, before: str, after: str) -> int:
-        """Return what is proven for two characters."""
-        pair = before + after
-        known = self._known.get(pair)
-        if known is None:
-            known = self._known[pair] = self._proven(before, after)
-        return known
+    @once
+    def native_proofs(self) -> _core.PairProofs:
+        """The proofs for C++."""
+        return self.proofs.native()
 
     def between_bytes(self, pair: bytes, place: int) -> int:
-        """Do the same for two characters in UTF-8; the second one starts at `place`."""
-        known = self._known_bytes.get(pair)
-        if known is None:
-            known = self.between(decode_utf8(pair[:place]), decode_utf8(pair[place:]))
-            self._known_bytes[pair] = known
-        return known
+        """Return what is proven for two characters in UTF-8; the second one starts at `place`."""
+        return self.proofs.between(decode_utf8(pair[:place]), decode_utf8(pair[place:]))
 
     def between_ascii(self, pair: int) -> int:
         """Do the same for two ASCII characters, given as a << 7 | b."""
         known = self.ascii[pair]
         if known == UNKNOWN:
-            known = self.ascii[pair] = self.between(chr(pair >> 7), chr(pair & ASCII - 1))
+            before, after = chr(pair >> 7), chr(pair & ASCII - 1)
+            known = self.ascii[pair] = self.proofs.between(before, after)
         return known
 
-    def _proven(self, before: str, after: str) -> int:
-        # An added token may take the white space beside it.
-        if self._strips and (before.isspace() or after.isspace()):
-            return NONE
-        if self._pairs.is_cut(before, after):
-            return CUT
-        return JOINT if self._pairs.is_joint(before, after) else NONE
 
+class _NotMerged:
+    """Contains the tokens of a vocabulary that merging their bytes does not make."""
 
-class _JoinedCharacters:
-    """Pairs of characters that a token of a text vocabulary holds; no merge crosses other pairs."""
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[bytes, bool] = {}
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._joined = {a + b for text in texts for a, b in pairwise(text)}
+    def __contains__(self, token: object) -> bool:
+        assert isinstance(token, bytes), "Container[bytes]"
+        id = self._vocabulary.ids.get(token)
+        if id is None:
+            return False
+        known = self._known.get(token)
+        if known is None:
+            byte_ids = self._vocabulary.byte_ids
+            symbols = [byte_ids.get(byte, -1) for byte in token]
+            known = -1 in symbols or merge(symbols, self._find) != [id]
+            self._known[token] = known
+        return known
 
-    def is_cut(self, before: str, after: str) -> bool:
-        """Return whether no token holds the pair. A space is written as "▁"."""
-        return (before + after).replace(" ", SPACE_MARK) not in self._joined
-
-    def is_joint(self, before: str, after: str) -> bool:
-        """Return True: the whole text is merged as one pre-token."""
-        return True
+    @once
+    def _find(self) -> FindMerge:
+        return merge_finder(self._vocabulary)
 
 
 def find_cuts(
@@ -159,11 +141,8 @@ def find_cuts(
     normalizer: NormalizesText | None,
     add_prefix_space: bool,
     added: tuple[AddedToken, ...],
-    merges: Callable[[], NDArray[np.uint32]] | None,
 ) -> Cuts | None:
     """Return the cuts of a tokenizer, or None if no cut can be proven.
-
-    `merges` finds the merges that ranks imply, or is None if that takes long.
 
     The search for a `single_word` token looks at the characters beside it, so with such a token no
     cut is proven. The same is true for normalizers other than NFC and those that only write spaces
@@ -178,13 +157,12 @@ def find_cuts(
             return None
         if not only_writes_marks(normalizer, added) or _changes_characters(vocabulary):
             return None
-        pairs = _JoinedCharacters(vocabulary.pieces)
-        return Cuts(pairs, vocabulary, added, True, normalizes=False)
+        character_proofs = partial(CharacterProofs, vocabulary.pieces)
+        return Cuts(character_proofs, vocabulary, added, True, normalizes=False)
     if preset.drops_text or not (normalizer is None or normalizer == NFC):
         return None
-    split_pairs = PairCuts(preset.stages, pre_tokenizer.unicode)
-    normalizes = normalizer is not None
-    return Cuts(split_pairs, vocabulary, added, add_prefix_space, normalizes, merges)
+    split_proofs = partial(SplitProofs, PairCuts(preset.stages, pre_tokenizer.unicode))
+    return Cuts(split_proofs, vocabulary, added, add_prefix_space, normalizer is not None)
 
 
 def _changes_characters(vocabulary: AnyCharacterVocabulary) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.budgets.borders import (
     BorderFinder,
-    Borders,
     ChunkKind,
-    ListedBorders,
     called_borders,
     line_ends,
     pre_token_ends,
@@ -21,13 +20,21 @@ from bpe.budgets.borders import (
 from bpe.budgets.cuts import Cuts
 from bpe.budgets.source import Source
 from bpe.budgets.texts import Utf8
-from bpe.characters.marks import SPACE_MARK
+from bpe.budgets.token_ends import token_ends
 from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.python_backend import PythonBackend
 from bpe.errors import SpecialTokenError
-from bpe.types import Offsets, Special, SupportsOffsets
+from bpe.types import Ids, Offsets, Special, SupportsOffsets
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 
+if TYPE_CHECKING:
+    from pretok._core import Chunks
+
 CountCall: TypeAlias = Callable[..., int]
+BorderKind: TypeAlias = ChunkKind | Literal["called", "character"]
+"""A kind of borders of chunks, with those of a caller's function, and all characters."""
+NativeKind: TypeAlias = Literal["token", "places", "spaces", "pre-token", "character"]
 FINER: dict[ChunkKind, tuple[ChunkKind, ...]] = {
     "line": ("line", "sentence", "pre-token", "token"),
     "sentence": ("sentence", "pre-token", "token"),
@@ -35,7 +42,6 @@ FINER: dict[ChunkKind, tuple[ChunkKind, ...]] = {
     "token": ("token",),
 }
 """Each kind of borders, and the finer kinds, down to tokens. Characters are finer than tokens."""
-MAX_INT32 = (1 << 31) - (1 << 16)
 TOO_MANY = 1 << 62
 """Stands for the number of ids of a text that `special` refuses."""
 
@@ -114,42 +120,75 @@ class Reader:
     def ends(self, source: Source, text: Utf8, continuation: bool = False) -> Ends:
         """Return the end of each id of a text; `text` is the text of `source`."""
         data, cuts, special = source.data, source.cuts, self._special
-        ids = self._pipeline.encode_array(text.text, special, text.errors, None, continuation)
-        mark = SPACE_MARK.encode()
+        ids = self._ids(text, continuation)
         if (
             cuts is not None
             and source.is_normal
-            and not (
-                (source.has_tokens and not cuts.has_exact_sizes) or (cuts.is_text and mark in data)
-            )
+            and not (source.has_tokens and not cuts.has_exact_sizes)
         ):
-            sizes = cuts.sizes.take(ids)
-            ends: NDArray[np.signedinteger[Any]] = np.cumsum(
-                sizes, dtype=np.int32 if source.size < MAX_INT32 else np.int64
-            )
-            extra = int(ends[-1]) - source.size if len(ends) else 0
-            if 0 <= extra <= cuts.puts_prefix:
-                # The first id also stands for the prefix.
-                return Ends(ends - extra if extra else ends, None, is_exact=True)
+            find = self._pipeline.token_ends or token_ends
+            ends = find(ids, cuts.sizes, data, cuts.puts_prefix, cuts.is_text)
+            if ends is not None:
+                return Ends(ends, None, is_exact=True)
         _, starts, last = self._pipeline.spans(data, special, "replace", None, continuation)
         last = np.maximum.accumulate(last)
         is_border = np.append(last[:-1] <= starts[1:], True)[: len(last)]
         return Ends(last, last[is_border], is_exact=False)
 
-    def borders(
-        self, source: Source, text: Utf8, ends: Ends, on: ChunkKind | BorderFinder
-    ) -> Iterator[Borders]:
-        """Yield the borders of the kind `on`, and then of each finer kind."""
-        if callable(on):
-            places = called_borders(on, text.text)
-            yield ListedBorders(source, text.bytes_of(places))
-        for kind in FINER["pre-token" if callable(on) else on]:
-            if kind == "line":
-                yield ListedBorders(source, line_ends(source.data))
-            elif kind == "sentence":
-                yield ListedBorders(source, sentence_ends(source.data))
-            elif kind == "pre-token":
-                yield ListedBorders(source, pre_token_ends(source.data, self._pre_tokenizer))
-            else:
-                yield ListedBorders(source, ends.ends if ends.borders is None else ends.borders)
-        yield source
+    def _ids(self, text: Utf8, continuation: bool) -> Ids:
+        """Return the ids of a text; errors have its offsets."""
+        encode, special = self._pipeline.encode_array, self._special
+        if text.is_valid:
+            with suppress(SpecialTokenError):
+                return encode(text.data, special, "replace", None, continuation)
+        return encode(text.text, special, text.errors, None, continuation)
+
+    def places(
+        self, kind: BorderKind, source: Source, text: Utf8, ends: Ends, on: object
+    ) -> NDArray[np.signedinteger[Any]]:
+        """Return the borders of a kind other than "character", in bytes."""
+        if kind == "called":
+            assert callable(on), "kinds_of"
+            return text.bytes_of(called_borders(on, text.text))
+        if kind == "line":
+            return line_ends(source.data)
+        if kind == "sentence":
+            return sentence_ends(source.data)
+        if kind == "pre-token":
+            return pre_token_ends(source.data, self._pre_tokenizer)
+        return ends.ends if ends.borders is None else ends.borders
+
+    def native_kind(self, kind: BorderKind, source: Source) -> NativeKind:
+        """Return how C++ finds the borders of a kind."""
+        if kind in ("token", "character"):
+            return kind
+        if kind == "pre-token" and isinstance(self._pre_tokenizer, PreTokenizer):
+            if self._pre_tokenizer.preset == WHOLE:
+                return "spaces"
+            if not source.has_tokens and not (source.cuts is None or source.cuts.is_text):
+                return "pre-token"  # a cut ends a pre-token, so C++ splits only what it reads
+        return "places"
+
+    def native_chunks(self, source: Source, text: Utf8, ends: Ends, room: int) -> Chunks | None:
+        """Return the search in C++, or None if only Python can search this text."""
+        cuts = source.cuts
+        if isinstance(self._pipeline.backend, PythonBackend) or ends.ends.dtype != np.int32:
+            return None
+        if cuts is None or not ends.is_exact or not source.is_valid or not text.has_offsets:
+            return None
+        allowed = None
+        if source.borders is not None:
+            allowed = np.zeros(source.size + 1, bool)
+            allowed[source.borders] = True
+        return self._pipeline.chunks(
+            self._special, cuts.native_proofs, source.data, ends.ends, cuts.puts_prefix,
+            source.blocked, allowed, source.is_normal, cuts.longest or 0, room,
+            text.is_str,
+        )  # fmt: skip
+
+
+def kinds_of(on: ChunkKind | BorderFinder) -> tuple[BorderKind, ...]:
+    """Return the kind of `on`, and all finer kinds in order."""
+    if callable(on):
+        return ("called", *FINER["pre-token"], "character")
+    return (*FINER[on], "character")

@@ -25,14 +25,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bpe.budgets.borders import Borders
-from bpe.budgets.cuts import CUT, JOINT, NONE
+from bpe.budgets.proofs import CUT, JOINT, NONE
 from bpe.budgets.reader import Ends
 from bpe.budgets.source import Source, view
 
 MAX_STRETCH = 1024
 """The maximal number of bytes without a cut in which Search tests each border."""
-MAX_JOINTS = 1024
-"""The maximal number of ids after a joint up to the next cut."""
 BYTES_OF_ID = 4
 """A guess of the number of bytes that an id stands for."""
 
@@ -45,20 +43,26 @@ class Part(NamedTuple):
 
 
 class Search:
-    """Finds parts of one text with at most `room` ids each."""
+    """Finds parts of one text with at most `room` ids each.
 
-    def __init__(self, source: Source, ends: Ends, room: int, at_tokens: bool = False) -> None:
-        """Store the text and the ends of its ids, which are not used if the text has no cuts.
+    cpp/core/encode/chunk_search.hpp is the C++ version, with the same results.
+    """
+
+    def __init__(self, source: Source, ends: Ends, room: int) -> None:
+        """Store the text and the ends of its ids, which are not used if the text has no cuts."""
+        self._source = source
+        self._ends = view(ends.ends)
+        self._uses_joints = ends.is_exact
+        self._room = room
+        self._stop = (0, -1, False)  # of _ends_at_cut
+
+    def longest(
+        self, start: int, borders: Borders, floor: int, at_tokens: bool = False
+    ) -> Part | None:
+        """Return the longest part from `start` to a border after `floor`, or None.
 
         `at_tokens` says that all borders are ends of ids.
         """
-        self._source = source
-        self._ends = view(ends.ends)
-        self._uses_joints = at_tokens and ends.is_exact
-        self._room = room
-
-    def longest(self, start: int, borders: Borders, floor: int) -> Part | None:
-        """Return the longest part from `start` to a border after `floor`, or None."""
         source, room = self._source, self._room
         # All ids after `head` are those of the whole text, and `used` come before `head`.
         head, used = start, 0
@@ -81,7 +85,8 @@ class Search:
         if at >= len(ends):
             return Part(source.size, used + len(ends) - first)
         place = ends[at - 1] if at > first else head
-        known = self._last_known(first, at) if self._uses_joints and at > first else 0
+        uses_joints = at_tokens and self._uses_joints
+        known = self._last_known(first, at) if uses_joints and at > first else 0
         if known and ends[known - 1] > floor:
             return Part(ends[known - 1], used + known - first)
         if source.is_cut(place) and ends[at] > place:
@@ -167,16 +172,27 @@ class Search:
             return at
         if known == NONE or (known == JOINT and not self._splits(last)):
             return 0
-        for later in range(at, min(at + MAX_JOINTS, len(ends))):
-            known = source.proven(ends[later])
-            if known == CUT:
-                return last
-            if known == NONE:
-                if source.is_border(ends[later]):
-                    return 0
-            elif not self._splits(later + 1):
-                return 0
-        return 0
+        return last if self._ends_at_cut(at) else 0
+
+    def _ends_at_cut(self, at: int) -> bool:
+        """Return whether the numbers of ids are known at each border after `at` ids up to a cut.
+
+        Keeps the last result, which is right for all ids up to that cut or unknown number.
+        """
+        first, last, is_cut = self._stop
+        if not first <= at <= last:
+            source, ends = self._source, self._ends
+            last, is_cut = at, False
+            while last < len(ends):
+                known = source.proven(ends[last])
+                is_cut = known == CUT
+                if is_cut or (known == NONE and source.is_border(ends[last])):
+                    break
+                if known == JOINT and not self._splits(last + 1):
+                    break
+                last += 1
+            self._stop = at, last, is_cut
+        return is_cut
 
     def index(self, place: int) -> int:
         """Return the number of ids before `place` if a cut there keeps the ids, else -1."""
@@ -234,10 +250,16 @@ class Search:
         self, low: int, high: int, before: int, borders: Borders, floor: int, start: int
     ) -> Part | None:
         """Return a part to a border after which the next border has too many ids, or None."""
+        if floor >= high:
+            return None
         count = self._counter(low, start)
         sizes: dict[int, int] = {}
+        # So many bytes have too many ids, whatever they are.
+        limit = self._source.max_size(self._room - before)
 
         def fits(place: int) -> bool:
+            if limit is not None and place - low > limit:
+                return False
             sizes[place] = before + count(low, place)
             return sizes[place] <= self._room
 
@@ -245,9 +267,9 @@ class Search:
         guess = low + BYTES_OF_ID * (self._room - before)
         if self._source.cuts is not None:
             guess = self._ends[at - 1] if 0 < at <= len(self._ends) else high
-        place, limit = gallop(fits, borders, floor, high, guess)
+        place, bad = gallop(fits, borders, floor, high, guess)
         # The end of the text has not been tested.
-        if limit == high == self._source.size and fits(high):
+        if bad == high == self._source.size and fits(high):
             place = high
         return Part(place, sizes[place]) if place != floor else None
 

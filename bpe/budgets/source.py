@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.budgets.cuts import ASCII, CUT, NONE, UNKNOWN, Cuts
+from bpe.budgets.cuts import ASCII, Cuts
+from bpe.budgets.proofs import CUT, NONE, UNKNOWN
 from bpe.encoding.offsets import byte_offsets
 from bpe.encoding.utf8 import decode_utf8
 from bpe.types import Offsets
+from pretok.text import code_points_of
 
 Ranges = list[tuple[int, int]]
 Count = Callable[[bytes, bool], int]
@@ -55,10 +57,12 @@ class Source:
         self.cuts = cuts
         self._count = count
         self.is_normal = is_normal
+        self.blocked: bytearray | None = None
         self.has_tokens = bool(tokens)
         self._stretch = (0, 0)
         chars = None if is_valid else _invalid_starts(data)
         self._chars = None if chars is None else view(chars)
+        self.is_valid = chars is None
         if starts is not None:
             chars = starts
         if tokens:
@@ -71,15 +75,21 @@ class Source:
             for start, end in tokens:
                 allowed[start + 1 : end] = False
             chars = np.flatnonzero(allowed)
+        self.borders = chars
         self._borders = None if chars is None else view(chars)
-        self._blocked: bytearray | None = None
         if cuts is not None and near:
             # No added token may hold or touch the place of a cut, even one that a longer match
             # hides. Such a token overlaps a match, so it lies within `longest_added` bytes of one.
             blocked, reach = np.zeros(self.size + 1, bool), cuts.longest_added + 1
             for start, end in near:
                 blocked[max(0, start - reach) : end + reach + 1] = True
-            self._blocked = bytearray(blocked.tobytes())
+            self.blocked = bytearray(blocked.tobytes())
+
+    def max_size(self, ids: int) -> int | None:
+        """Return a number of bytes that no `ids` ids exceed, or None if none is known."""
+        if self.cuts is None or self.cuts.longest is None or not self.is_normal:
+            return None
+        return ids * self.cuts.longest
 
     def count_text(self, data: bytes) -> int:
         """Return the number of ids of another text."""
@@ -131,7 +141,7 @@ class Source:
         if cuts is None:
             return NONE
         data = self.data
-        if self._blocked is not None and self._blocked[place]:
+        if self.blocked is not None and self.blocked[place]:
             return NONE
         before, after = data[place - 1], data[place]
         if before < ASCII and after < ASCII:
@@ -175,9 +185,9 @@ class Source:
             if self.is_cut(at):
                 return at
         for end in range(max(place - BLOCK, 0), 0, -WINDOW):
-            for at in reversed(self._candidates(max(end - WINDOW, 0), end)):
-                if self.is_cut(at):
-                    return at
+            cuts = self._cuts_in(max(end - WINDOW, 0), end)
+            if cuts:
+                return cuts[-1]
         return 0
 
     def _cut_after(self, place: int) -> int:
@@ -188,22 +198,41 @@ class Source:
             if self.is_cut(at):
                 return at
         for start in range(min(place + BLOCK, self.size) - 1, self.size, WINDOW):
-            for at in self._candidates(start, min(start + WINDOW, self.size)):
-                if self.is_cut(at):
-                    return at
+            cuts = self._cuts_in(start, min(start + WINDOW, self.size))
+            if cuts:
+                return cuts[0]
         return self.size
 
-    def _candidates(self, start: int, end: int) -> list[int]:
-        """Return the places in start < place <= end that may be cuts."""
+    def _cuts_in(self, start: int, end: int) -> list[int]:
+        """Return the cuts in start < place <= end."""
         assert self.cuts is not None, "without cuts there are no candidates"
-        window = np.frombuffer(self.data, np.uint8)[start : min(end + 1, self.size)]
-        before, after = window[:-1], window[1:]
-        table = np.frombuffer(self.cuts.ascii, np.uint8)
-        proven = table[(before.astype(np.uint16) << 7 | after) & (ASCII * ASCII - 1)]
-        pairs = (proven == CUT) | (proven == UNKNOWN)
-        may_be = np.where((before | after) < ASCII, pairs, (after & 0xC0) != 0x80)
-        candidates: list[int] = (start + 1 + np.flatnonzero(may_be)).tolist()
-        return candidates
+        data, size = self.data, self.size
+        if self.is_valid and self.is_normal:
+            # Decode whole characters around all places, and look up all neighbors at once.
+            while start > 0 and data[start] & 0xC0 == 0x80:
+                start -= 1
+            last = min(end + 1, size)
+            while last < size and data[last] & 0xC0 == 0x80:
+                last += 1
+            bytes_ = np.frombuffer(data, np.uint8)[start:last]
+            points = code_points_of(decode_utf8(data[start:last]))
+            if len(points) < 2:
+                return []
+            starts = start + np.flatnonzero((bytes_ & 0xC0) != 0x80)
+            places = starts[1:][self.cuts.proofs.are_cuts(points)]
+            found = places[places <= end].tolist()
+        else:
+            window = np.frombuffer(data, np.uint8)[start : min(end + 1, size)]
+            before, after = window[:-1], window[1:]
+            table = np.frombuffer(self.cuts.ascii, np.uint8)
+            proven = table[(before.astype(np.uint16) << 7 | after) & (ASCII * ASCII - 1)]
+            pairs = (proven == CUT) | (proven == UNKNOWN)
+            may_be = np.where((before | after) < ASCII, pairs, (after & 0xC0) != 0x80)
+            found = (start + 1 + np.flatnonzero(may_be)).tolist()
+            return [place for place in found if self.is_cut(place)]
+        if self.blocked is None and self.borders is None:
+            return list(found)
+        return [place for place in found if self.is_cut(place)]
 
 
 def view(places: NDArray[np.signedinteger[Any]]) -> memoryview[int]:

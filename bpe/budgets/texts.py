@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bpe.encoding.arguments import validate_text
@@ -11,13 +13,34 @@ from bpe.types import Errors, Offsets
 from pretok.unicode.graphemes import grapheme_starts
 
 
+def _encoded(text: str) -> bytes | None:
+    """Return a text as UTF-8, or None if it has surrogates."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return None
+
+
 class Utf8:
     """A text, its UTF-8 as `data`, and the conversion of offsets. `errors` is as in Tokenizer."""
 
-    def __init__(self, text: str | bytes, errors: Errors) -> None:
-        """Raises the errors of validate_text."""
+    def __init__(
+        self,
+        text: str | bytes,
+        errors: Errors,
+        encode: Callable[[str], bytes | None] | None = None,
+    ) -> None:
+        """Raises the errors of validate_text.
+
+        `encode` returns the UTF-8 of a str faster than Python, or None if it has surrogates.
+        """
         self.text = text
-        self.data = data = encode_utf8(validate_text(text, errors))
+        valid = validate_text(text, errors)
+        known = valid if isinstance(valid, bytes) else (encode or _encoded)(valid)
+        has_escapes = known is None
+        self.data = data = encode_utf8(valid) if known is None else known
+        if isinstance(text, str) and isinstance(valid, bytes):
+            has_escapes = has_surrogates(text)
         self.errors = errors
         self.is_str = isinstance(text, str)
         # Offsets are equal if each character is one byte.
@@ -27,9 +50,18 @@ class Utf8:
         self.is_valid = self.is_str
         # A text with surrogates differs from the text that `data` decodes to.
         self._offsets: UnitOffsets | None = None
-        if isinstance(text, str) and has_surrogates(text):
+        if isinstance(text, str) and has_escapes:
             self._offsets = UnitOffsets(text, errors)
             self.is_valid = errors == "replace"
+
+    @property
+    def has_offsets(self) -> bool:
+        """True if the characters of the text are those of `data`."""
+        return self._offsets is None
+
+    def move(self, place: int, char: int) -> None:
+        """Make `char` fast near byte `place`, at which the character at `char` starts."""
+        self._last = place, char
 
     def part_at(self, start: int, end: int) -> tuple[str | bytes, int, int]:
         """Return the text from byte `start` to byte `end`, and its offsets in the text."""

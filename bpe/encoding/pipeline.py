@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
@@ -35,6 +36,9 @@ from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
+
+if TYPE_CHECKING:
+    from pretok._core import Chunks
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None", bool], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
@@ -239,6 +243,31 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             raise self._located(error, texts[error.text_index or 0], errors) from None
+
+    @property
+    def utf8_of(self) -> Callable[[str], bytes | None] | None:
+        """A function that returns a str as UTF-8, or None if it has surrogates; None if slow."""
+        if isinstance(self.backend, PythonBackend):
+            return None
+        from pretok import _core
+
+        return _core.utf8_of
+
+    @property
+    def token_ends(self) -> Callable[..., NDArray[np.int32] | None] | None:
+        """The function bpe.budgets.token_ends in C++, or None if the backend is Python."""
+        if isinstance(self.backend, PythonBackend):
+            return None
+        from pretok import _core
+
+        return _core.token_ends
+
+    def chunks(self, special: Special, *arguments: Any) -> Chunks:
+        """Return a search for chunks in C++; the backend must not be Python."""
+        from pretok import _core
+
+        backend, added = cast("_core.Tokenizer", self.backend), self._policies.added_for(special)
+        return _core.Chunks(backend, cast("_core.AddedTokens", added), *arguments)
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.

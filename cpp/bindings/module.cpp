@@ -1,6 +1,7 @@
 // pretok._core: the native backend. Only the code in cpp/bindings uses pybind11 or the Python
 // API.
 #include "bindings/added_binding.hpp"
+#include "bindings/chunk_calls.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/huggingface_call.hpp"
 #include "bindings/native_machine.hpp"
@@ -103,6 +104,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_session(module);
   pretok::bind_tokenizer(module);
   pretok::bind_prompt_cache(module);
+  pretok::bind_chunks(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);
 }

@@ -114,6 +114,7 @@ public:
   const char *normalizer() const { return normalizer_; }
   // Returns the bytes that have no token.
   std::vector<int> missing_bytes() const { return missing_bytes_; }
+  const Tokenizer &whole_tokenizer() const { return tokenizers_.whole(); }
   bool has_all_tables() const { return tokenizers_.has_whole(); }
   std::size_t cache_bytes() const {
     return tokenizers_.has_any() ? tokenizers_.current()->caches().budget().used() : 0;

@@ -33,7 +33,10 @@ Later stages see two pieces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pretok.charsets.classified_text import Classifier
 from pretok.machine.program import compile_rules
@@ -51,6 +54,7 @@ from pretok.rules import (
 )
 from pretok.rules.contraction import FOLD
 from pretok.stage import Stage
+from pretok.unicode import CODE_POINTS
 
 
 class PairCuts:
@@ -91,6 +95,28 @@ class PairCuts:
             return False
         return self._stages[0].is_joint(before, after)
 
+    def kinds(self, told_apart: Iterable[int] = ()) -> NDArray[np.uint16]:
+        """Return the kind of each code point; is_cut and is_joint tell no kind apart.
+
+        Each of the code points `told_apart` gets a kind of its own.
+
+        >>> import pretok
+        >>> preset = pretok.get("gpt2").preset
+        >>> kinds = PairCuts(preset.stages, preset.unicode).kinds().tolist()
+        >>> kinds[ord("b")] == kinds[ord("c")], kinds[ord("b")] == kinds[ord("s")]
+        (True, False)
+        """
+        kinds = np.zeros(CODE_POINTS, np.int64)
+        for stage in self._stages:
+            # Number the pairs of a kind so far and a class of this stage.
+            pairs = kinds << 8 | stage.classes
+            is_used = np.bincount(pairs) > 0
+            kinds = (np.cumsum(is_used) - 1)[pairs]
+        letters = {ord(char) for stage in self._stages for char in stage.letters()}
+        for at, point in enumerate(sorted(letters | set(told_apart)), int(kinds.max()) + 1):
+            kinds[point] = at
+        return kinds.astype(np.uint16)
+
 
 class _StagePairs:
     """The pairs of one stage. `is_known` is false if nothing is proven for the stage."""
@@ -102,7 +128,7 @@ class _StagePairs:
         )
         program = compile_rules(stage.rules)
         self._alphabet = program.alphabet
-        self._classes = Classifier(program.alphabet, version).classes
+        self.classes = Classifier(program.alphabet, version).classes
         self._rules = stage.rules
         spaces = [rule for rule in stage.rules if isinstance(rule, Spaces)]
         through = [rule.through for rule in spaces]
@@ -145,6 +171,10 @@ class _StagePairs:
             has(rule.lower, char) and not has(rule.upper, char) for char in (before, after)
         )
 
+    def letters(self) -> set[str]:
+        """Return the code points of the texts of all rules, in every case that a rule matches."""
+        return {char for rule in self._rules for char in _letters(rule)}
+
     def reads(self, char: str) -> bool:
         """Return whether a rule has `char` in one of its sets or texts."""
         return any(
@@ -155,7 +185,7 @@ class _StagePairs:
     def _has(self, chars: object, char: str) -> bool:
         """Return whether a set of the rules, or None, contains `char`."""
         mask = self._alphabet.masks[chars] if chars else 0  # type: ignore[index]
-        return bool(mask >> int(self._classes[ord(char)]) & 1)
+        return bool(mask >> int(self.classes[ord(char)]) & 1)
 
     def _holds(self, rule: Rule, a: str, b: str) -> bool:
         """Return whether a match may hold the pair."""

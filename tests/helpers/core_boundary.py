@@ -118,6 +118,22 @@ def huggingface_call() -> Any:
     return _core.huggingface_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
 
 
+def read_only(values: Any) -> Any:
+    values.flags.writeable = False
+    return values
+
+
+def proofs() -> Any:
+    kinds = read_only(np.zeros(0x110000, np.uint16))
+    return _core.PairProofs.of_kinds(kinds, bytearray(1), lambda *_: 0)
+
+
+def chunks() -> Any:
+    made = _core.Chunks(*VALID["Chunks"]())
+    made.add_borders("token", None)
+    return made
+
+
 def piece_fields() -> dict[str, Any]:
     """Return all fields that a Spec of Python may have."""
     return {
@@ -183,6 +199,18 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.of_ranges": lambda: ([(2, added(), [1]), (3, added(), [])],),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
+    "Chunks": lambda: (
+        encoder(), added(), proofs(), b"abc d", np.array([2, 3, 5], np.int32), False, None,
+        b"\1" * 6, True, 4, 2, True,
+    ),
+    "Chunks.add_borders": lambda: (chunks(), "places", np.array([1, 5])),
+    "Chunks.longest": lambda: (chunks(), 0, 0, 0),
+    "Chunks.run": lambda: (chunks(), 0, 0, 10),
+    "PairProofs": lambda: (),  # only its functions make one
+    "PairProofs.of_joined": lambda: (np.array([1 << 21 | 2], np.uint64), [32]),
+    "PairProofs.of_kinds": lambda: (
+        read_only(np.zeros(0x110000, np.uint16)), bytearray(1), lambda *_: 0,
+    ),
     "TextStream": lambda: (),  # only Tokenizer.text_stream makes one
     "TextStream.__len__": lambda: (stream(),),
     "TextStream.clone": lambda: (stream(),),
@@ -310,7 +338,9 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "set_first_size": lambda: (-1,),
     "set_piece_size": lambda: (2048,),
     "set_task_size": lambda: (0,),
+    "token_ends": lambda: (u32(0, 1), np.array([1, 2], np.int32), b"abc", True, True),
     "use_kernels": lambda: ("plain",),
+    "utf8_of": lambda: ("aé",),
 }  # fmt: skip
 """The valid arguments of each callable. NAME() is a function that NAME returns."""
 
@@ -385,7 +415,7 @@ def main(prefix: str) -> None:
     print("done", flush=True)
 
 
-RAISES = ("JsonFile", "Session", "TextStream")
+RAISES = ("JsonFile", "PairProofs", "Session", "TextStream")
 """Callables whose entry in VALID is refused too."""
 
 

@@ -23,6 +23,8 @@ public:
   // token, up to `limit`.
   void assign(const std::vector<std::uint32_t> &ids, const std::uint8_t *limit);
 
+  // Returns the size of the longest token in bytes, or 0 if the table is empty.
+  std::size_t longest() const { return longest_; }
   bool is_empty() const { return slots_.size() == 0; }
 
   // Returns the id of the token with these bytes, or NO_ID. May read memory up to `limit`.

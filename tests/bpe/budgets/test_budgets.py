@@ -137,6 +137,30 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
+LONG = {
+    **{name: make(900) for name, make in HOSTILE.items()},
+    "many Chinese": "".join(map(chr, random.Random(3).choices(range(0x4E00, 0x9FA5), k=1_500))),
+    "words": "ab, ab. aa\n" * 200 + "<|end|>ab" * 40,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_backends_divide_long_texts_alike(name: str, native: BackendName) -> None:
+    # In these texts, cuts are rare or far apart, so that joints and bisection decide.
+    added = [AddedToken("<|end|>", 999)]
+    backends: list[BackendName] = [native, "python"]
+    for vocabulary in (Vocabulary(TOKENS), Vocabulary({**TOKENS, 260: b"aaaaa"})):
+        toks = [
+            Tokenizer(vocabulary, "gpt2", added_tokens=added, backend=each) for each in backends
+        ]
+        for on in ("token", "pre-token", "sentence"):
+            for n, overlap in ((50, 0), (50, 7), (1000, 0)):
+                results = [
+                    list(tok.chunks(LONG[name], n, overlap, on=on, special="allow")) for tok in toks
+                ]
+                assert results[0] == results[1], (name, on, n, overlap)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_take_little_more_than_linear_time(name: str, native: BackendName) -> None:
     tok = small(native)
@@ -149,6 +173,22 @@ def test_hostile_texts_take_little_more_than_linear_time(name: str, native: Back
         assert len(tok.truncate(text, 64)) >= 20
 
     assert growth(work, 1000) < TOO_MUCH
+
+
+def test_one_letter_and_many_kinds_of_letters_are_fast(native: BackendName) -> None:
+    tok = small(native)
+    counts: list[int] = []
+    count = tok._count
+
+    def counted(*arguments: Any) -> int:
+        counts.append(1)
+        size: int = count(*arguments)
+        return size
+
+    tok._count = counted
+    for text in ("a" * 200_000, LONG["many Chinese"] * 40):
+        assert "".join(str(chunk.text) for chunk in tok.chunks(text, 256)) == text
+        assert not counts
 
 
 def test_a_long_text_is_not_read(native: BackendName) -> None:

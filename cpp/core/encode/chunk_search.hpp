@@ -1,0 +1,143 @@
+// Finds the longest parts of a text that have at most a number of ids.
+//
+// bpe/budgets/search.py does the same in Python, and explains why the parts are the longest;
+// bpe/budgets/source.py and borders.py explain cuts and borders. The functions have the names
+// that they have there.
+#pragma once
+
+#include "core/encode/encoder.hpp"
+#include "core/encode/pair_proofs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace pretok {
+
+// Says at which places a part may end: at ends of ids, at the listed places, before the first
+// of some spaces, between two pre-tokens, or between two characters.
+enum class BorderKind { TOKENS, PLACES, SPACES, PRE_TOKENS, CHARACTERS };
+
+struct ChunkText {
+  const std::uint8_t *data = nullptr; // valid UTF-8
+  std::size_t size = 0;
+  // The ascending ends of all ids in bytes. Each id stands for the bytes up to its end.
+  const std::int32_t *ends = nullptr;
+  std::size_t count = 0;
+  // Each is nullptr or has size + 1 bytes: true where no cut is proven, and where the text may
+  // be divided. Without `allowed`, it may be divided between any two characters.
+  const std::uint8_t *blocked = nullptr;
+  const std::uint8_t *allowed = nullptr;
+  bool is_normal = true;    // false: cuts are proven only between ASCII characters
+  bool puts_prefix = false; // a text may get a prefix that a continuation does not get
+  std::size_t longest = 0;  // the maximal number of bytes of an id; 0: unknown
+};
+
+// Not thread-safe. All members of `text` must outlive it.
+class ChunkSearch {
+public:
+  using Place = std::int64_t; // in bytes
+
+  struct Part {
+    Place end;
+    std::size_t size; // in ids
+  };
+
+  // Returns the number of ids of data[start..end). If the argument is LATER, the ids are those
+  // of a continuation.
+  using Count = std::function<std::size_t(std::size_t, std::size_t, Encoder::Part)>;
+  // Stands for the number of ids of a text with a refused token.
+  static constexpr std::size_t TOO_MANY = std::size_t{1} << 62;
+
+  ChunkSearch(const ChunkText &text, const PairProofs &proofs, const Encoder &encoder,
+              const Vocabulary &vocabulary, Count count, std::size_t room);
+
+  // Adds a kind of borders, and returns its index. `places` is for PLACES: they ascend up to
+  // the size of the text, which is one of them, and must outlive this object.
+  std::size_t add_borders(BorderKind kind, const std::int64_t *places = nullptr,
+                          std::size_t count = 0);
+  std::size_t kinds() const { return borders_.size(); }
+
+  // Returns the longest part from `start` to a border after `floor`.
+  std::optional<Part> longest(Place start, std::size_t borders, Place floor);
+
+  // Returns the next consecutive parts from `start` to borders of the first kind, at most
+  // `limit`. Returns fewer parts if no border is near enough to the last one.
+  std::vector<Part> run(Place start, std::size_t limit);
+
+private:
+  struct Borders {
+    BorderKind kind;
+    const std::int64_t *places;
+    std::size_t count;
+  };
+  struct Stretch {
+    Place start = 0;
+    Place end = 0;
+  };
+
+  Place size() const { return static_cast<Place>(text_.size); }
+  Place end(std::size_t at) const { return text_.ends[at]; }
+  std::size_t ids_up_to(Place place) const; // bisect_right of the ends
+
+  bool is_border(Place place) const;
+  Place before(Place place) const;
+  Place after(Place place) const;
+  Proof proven(Place place) const;
+  bool is_cut(Place place) const { return proven(place) == Proof::CUT; }
+  Stretch stretch(Place place);
+  Place max_size(std::size_t ids) const;
+
+  bool is_border(const Borders &borders, Place place);
+  Place before(const Borders &borders, Place place);
+  Place after(const Borders &borders, Place place);
+  bool is_space_border(Place place) const;
+  Place before_spaces(Place place);
+  Place after_spaces(Place place);
+  const std::vector<Place> &pre_tokens(Place place);
+
+  bool keeps_ids(std::size_t at, Place place) const;
+  bool splits(std::size_t at) const;
+  bool is_not_merged(Place start, Place end) const;
+  std::size_t last_known(std::size_t first, std::size_t at);
+  bool ends_at_cut(std::size_t at);
+  std::size_t following(std::size_t first);
+  std::optional<Part> within(Place low, Place high, std::size_t before, const Borders &borders,
+                             Place floor, Place start);
+  std::optional<Part> last_fit(Place low, Place high, std::size_t before,
+                               const Borders &borders, Place floor, Place start);
+  std::optional<Part> bisect(Place low, Place high, std::size_t before, const Borders &borders,
+                             Place floor, Place start);
+  std::size_t count(Place low, Place place, Place start) const;
+
+  ChunkText text_;
+  const PairProofs &proofs_;
+  const Encoder &encoder_;
+  const Vocabulary &vocabulary_;
+  Count count_;
+  std::size_t room_;
+  std::size_t longest_not_merged_; // in bytes
+  std::vector<Borders> borders_;
+
+  Stretch stretch_;           // of the last call of stretch()
+  Stretch piece_;             // the text of `pieces_`
+  std::vector<Place> pieces_; // the borders of pre-tokens in piece_, without its end
+  // No border of SPACES lies between `low` and `high`; `low` is -1 or a border.
+  struct Gap {
+    Place low = 0;
+    Place high = -1;
+  };
+  Gap gap_before_;
+  Gap gap_after_;
+  // The last result of ends_at_cut, which is right for all ids from `first` to `last`.
+  struct Stop {
+    std::size_t first = 1;
+    std::size_t last = 0;
+    bool is_cut = false;
+  };
+  Stop stop_;
+};
+
+} // namespace pretok
