@@ -97,16 +97,20 @@ class Cuts:
         """The proofs for C++."""
         return self.proofs.native()
 
+    def between(self, before: str, after: str) -> int:
+        """Return what is proven for two characters."""
+        return self.proofs.between(before, after)
+
     def between_bytes(self, pair: bytes, place: int) -> int:
         """Return what is proven for two characters in UTF-8; the second one starts at `place`."""
-        return self.proofs.between(decode_utf8(pair[:place]), decode_utf8(pair[place:]))
+        return self.between(decode_utf8(pair[:place]), decode_utf8(pair[place:]))
 
     def between_ascii(self, pair: int) -> int:
         """Do the same for two ASCII characters, given as a << 7 | b."""
         known = self.ascii[pair]
         if known == UNKNOWN:
             before, after = chr(pair >> 7), chr(pair & ASCII - 1)
-            known = self.ascii[pair] = self.proofs.between(before, after)
+            known = self.ascii[pair] = self.between(before, after)
         return known
 
 

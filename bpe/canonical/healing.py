@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.budgets.cuts import CUT, Cuts
+from bpe.budgets.cuts import Cuts
+from bpe.budgets.proofs import CUT
 from bpe.canonical.contents import Contents
 from bpe.encoding.added_tokens import is_white
 from bpe.encoding.utf8 import decode_utf8

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import index
 
-from bpe.budgets.cuts import CUT, Cuts
+from bpe.budgets.cuts import Cuts
+from bpe.budgets.proofs import CUT
 from bpe.canonical.contents import Contents
 from bpe.normalizers.unicode_forms import begins_anew
 
