@@ -15,6 +15,8 @@ from pretok.rules import CasedWord, Contraction, Literal
 
 BATCH = 1 << 15
 """The number of texts to encode at once."""
+MAX_IN_CONTEXTS = 1 << 17
+"""The number of texts after which a search in contexts stops."""
 
 _COMMON = ["a", "A", "1", ".", "'", "あ", "é", "\n", "\r", "\t", " "]
 """Characters that most pre-tokenizers tell apart."""
@@ -61,7 +63,11 @@ class Search:
     def add_in_contexts(
         self, parts: Mapping[int, Sequence[str]], contexts: Iterable[tuple[str, str]]
     ) -> None:
-        """Encode the texts of each token that is left, in each context (before, after)."""
+        """Encode the texts of each token that is left, in each context (before, after).
+
+        Stops after MAX_IN_CONTEXTS texts.
+        """
+        done = 0
         batch: list[str] = []
         for before, after in contexts:
             batch += [
@@ -69,7 +75,10 @@ class Search:
             ]
             if len(batch) >= BATCH:
                 self.add(batch)
+                done += len(batch)
                 batch = []
+            if done >= MAX_IN_CONTEXTS:
+                return
         self.add(batch)
 
 

@@ -53,6 +53,8 @@ class TextTokens:
                 search.add(self._tries(_characters_with(byte)))
         if vocabulary.unknown_id in search.left:
             search.add(self._tries(map(chr, range(0xE000, 0xF900))))
+        if not search.left.isdisjoint(self._texts):
+            search.add(_SOME_CHARACTERS)
         rest = {
             id: texts
             for id, texts in candidates.items()
@@ -175,4 +177,6 @@ def _characters_with(byte: int) -> Iterator[str]:
             yield chr(point)
 
 
+_SOME_CHARACTERS = tuple(map(chr, range(0x3000)))
+"""Characters that a normalizer may change to tokens, as ByteLevel does."""
 _BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}

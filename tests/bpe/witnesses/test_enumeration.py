@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import bpe
+import random_text_models
 from bpe import AddedToken, Reachability, Tokenizer, Vocabulary
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
@@ -68,9 +71,16 @@ def seen_in(tok: Tokenizer, tried: Sequence[str | bytes]) -> set[int]:
 
 
 def check(
-    tok: Tokenizer, found: Reachability, tried: list[str], broken: list[bytes] | None = None
+    tok: Tokenizer,
+    found: Reachability,
+    tried: list[str],
+    broken: list[bytes] | None = None,
+    finds_all: bool = True,
 ) -> None:
-    """Compare records with the ids of texts and bytes, and encode the witnesses."""
+    """Compare records with the ids of texts and bytes, and encode the witnesses.
+
+    If `finds_all`, each token of the texts must have a witness.
+    """
     seen, seen_in_bytes = seen_in(tok, tried), seen_in(tok, broken or [])
     for record in found:
         witness = record.witness
@@ -83,13 +93,13 @@ def check(
         else:
             assert witness is None, record
         if record.id in seen:
-            assert isinstance(witness, str), record
+            assert isinstance(witness, str) or (record.kind == "unproven" and not finds_all), record
         if record.id in seen_in_bytes:
             assert witness is not None or record.kind == "unproven", record
         assert (record.kind == "bytes") <= isinstance(witness, bytes), record
 
 
-@pytest.mark.parametrize("number", range(max_examples(16)))
+@pytest.mark.parametrize("number", range(max_examples(10)))
 def test_byte_level(number: int) -> None:
     random = seeded(f"witnesses {number}")
     made = random_vocabulary(random)
@@ -115,7 +125,7 @@ def test_byte_level(number: int) -> None:
 def test_few_random_tokens_stay_unproven() -> None:
     """The search finds a witness or a proof for nearly all tokens of random vocabularies."""
     unproven = size = 0
-    for number in range(max_examples(16)):
+    for number in range(max_examples(8)):
         made = random_vocabulary(seeded(f"unproven {number}"))
         found = bpe.reachability(Tokenizer(made, PRESETS[number % len(PRESETS)]))
         unproven += len(found.unproven)
@@ -123,7 +133,7 @@ def test_few_random_tokens_stay_unproven() -> None:
     assert unproven <= size / 50, (unproven, size)
 
 
-@pytest.mark.parametrize("number", range(max_examples(8)))
+@pytest.mark.parametrize("number", range(max_examples(5)))
 def test_text(number: int, backend: BackendName) -> None:
     random = seeded(f"text witnesses {number}")
     letters = "▁ab\né"
@@ -153,3 +163,20 @@ def test_text(number: int, backend: BackendName) -> None:
         bpe.reachability(tok),
         texts(letters.replace("▁", " "), 5 if backend == "native" else 4),
     )
+
+
+@pytest.mark.parametrize("number", range(max_examples(4)))
+def test_random_files(number: int, tmp_path: Path) -> None:
+    """Proofs are right for tokenizers with any normalizers, splits and added tokens."""
+    random = seeded(f"files {number}")
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps(random_text_models.random_file(random)))
+    try:
+        tok = bpe.load(path)
+    except (bpe.VocabularyError, bpe.UnsupportedError):
+        return
+    letters = sorted(
+        {char for token in tok.added_tokens for char in token.content} | {*"the a\u0141"}
+    )
+    tried = texts("".join(random.sample(letters, 6)) + " ", 3 if len(letters) > 6 else 4)
+    check(tok, bpe.reachability(tok), tried, finds_all=False)
