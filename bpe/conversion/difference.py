@@ -65,9 +65,9 @@ def find_difference(
             continue
         ours = tokenizer.decode_batch(ids, skip_special=True)
         theirs = other.decode_batch(ids, skip_special=True)
-        for text, row, decoded, other_decoded in zip(texts, ids, ours, theirs, strict=True):
+        for text, decoded, other_decoded in zip(texts, ours, theirs, strict=True):
             if decoded != other_decoded:
-                return TextDifference(text, special, row, row, decoded, other_decoded)
+                return _shorten_decoded(tokenizer, other, text, special)
     return None
 
 
@@ -120,6 +120,28 @@ def _shorten(
     return TextDifference(
         text, special, _encode(tokenizer, text, special), _encode(other, text, special)
     )
+
+
+def _shorten_decoded(
+    tokenizer: Tokenizer, other: Tokenizer, text: str, special: Literal["allow", "text"]
+) -> TextDifference:
+    """Return a short text whose ids are equal, but decode differently, as those of `text` do."""
+
+    def decoded(shorter: str) -> tuple[list[int], str, str]:
+        ids = tokenizer.encode(shorter, special)
+        decoded_ids = tokenizer.decode(ids, skip_special=True)
+        return ids, decoded_ids, other.decode(ids, skip_special=True)
+
+    def differs(shorter: str) -> bool:
+        ids = _encode(tokenizer, shorter, special)
+        if isinstance(ids, str) or ids != _encode(other, shorter, special):
+            return False
+        _, ours, theirs = decoded(shorter)
+        return ours != theirs
+
+    text = shortest(text, differs)
+    ids, ours, theirs = decoded(text)
+    return TextDifference(text, special, ids, ids, ours, theirs)
 
 
 def shortest(text: str, differs: Callable[[str], bool]) -> str:

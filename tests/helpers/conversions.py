@@ -42,7 +42,7 @@ SOURCES: dict[str, Source] = {
     "GPT-2 (vocab.json)": Source("gpt2_vocab.json"),
     "Qwen2 (vocab.json)": Source("qwen2_vocab.json", "qwen2"),
 }
-SOME = ("GPT-2", "Llama 2", "Llama 2 (JSON)")
+SOME = ("GPT-2", "Llama 2 (JSON)")
 """The vocabularies that a test takes by default; PRETOK_FULL takes all."""
 
 NAMES: dict[TargetName, str] = {

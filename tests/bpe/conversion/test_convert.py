@@ -15,6 +15,8 @@ from bpe import AddedToken, ConversionError, Template, UnsupportedError, Vocabul
 from bpe.conversion.difference import find_difference, shortest
 from bpe.conversion.targets import TARGETS, TargetName
 from bpe.conversion.texts import texts_for
+from bpe.decoders.chain import DecoderChain
+from bpe.decoders.steps import Replace
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Lowercase
 from conversions import SOME, SOURCES, loaded, outcome
@@ -278,6 +280,16 @@ def test_random_tokenizers(tmp_path: Path, seed: int, backend: BackendName) -> N
         assert find_difference(source, again, texts_for([source], 200, seed + 1)) is None
         assert again.template == source.template
         assert again.special_tokens == source.special_tokens
+
+
+def test_a_difference_of_decoding_is_short_too() -> None:
+    ours = made("python", preset="gpt2")
+    theirs = made("python", preset="gpt2", decoder=DecoderChain((Replace("b", "c"),)))
+    difference = find_difference(ours, theirs, ["xx", "some bytes"])
+    assert difference is not None
+    assert (difference.text, difference.ids, difference.other_ids) == ("b", [98], [98])
+    assert str(difference) == "the ids of 'b' are equal, but decode to 'b' and 'c'"
+    assert find_difference(ours, theirs, ["xx", "some bytes"], decodes=False) is None
 
 
 def test_difference_and_shortest_text() -> None:
