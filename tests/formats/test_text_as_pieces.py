@@ -74,7 +74,7 @@ def random_merges(random: Random, texts: list[str]) -> list[tuple[int, int, int]
 def test_merges_as_scores() -> None:
     """A vocabulary is converted only if all strings have equal ids; most vocabularies are."""
     accepted, refused = 0, 0
-    for seed in range(max_examples(400) * 3):
+    for seed in range(max_examples(400) * 2):
         random = seeded(f"as pieces {seed}")
         texts = random_texts(random)
         merges = random_merges(random, texts)
@@ -95,7 +95,7 @@ def test_merges_as_scores() -> None:
 
 def test_scores_as_merges() -> None:
     """And back: the scores of the merges give the ids of the first scores."""
-    for seed in range(max_examples(400) * 3):
+    for seed in range(max_examples(400) * 2):
         random = seeded(f"as text {seed}")
         texts = random_texts(random)
         ranks = random.sample(range(100), len(texts))

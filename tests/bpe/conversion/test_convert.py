@@ -129,7 +129,7 @@ def of_minbpe(paths: Sequence[Path], source: bpe.Tokenizer) -> Callable[[str], l
 
 
 def of_ours(paths: Sequence[Path], source: bpe.Tokenizer) -> Callable[[str], list[int]]:
-    tokenizer = bpe.load(paths[0], backend="python")
+    tokenizer = bpe.load(paths[0], backend="python" if FULL else None)
     return lambda text: tokenizer.encode(text, "allow")
 
 
