@@ -58,7 +58,7 @@ class TokenizerEditing(TokenizerBatches):
         """Return a tokenizer with only some of the tokens, and the maps between old and new ids.
 
         A text whose tokens are all kept has the same tokens as before, so its ids only change by
-        the map. These tokens are kept:
+        the map. With `keep_added=False`, this is true for `special="allow"`. These tokens are kept:
 
         - the tokens of single bytes, fallback tokens, the unknown token, and added tokens; with
           `keep_added=False`, of the added tokens only those that the template, the padding or the

@@ -27,7 +27,8 @@ def check(tok: pretok.PreTokenizer, random: Random, rounds: int) -> None:
             part = pre_token[start : random.randint(start + 1, len(pre_token))]
             assert holding.may_hold(part), (text, pre_token, part)
             at = random.randrange(len(part))
-            place: Place = random.choice([ANY, frozenset(part[at] + random.choice(LETTERS))])
+            some: list[Place] = [ANY, frozenset(part[at] + random.choice(LETTERS))]
+            place = random.choice(some)
             assert holding.may_hold([*part[:at], place, *part[at + 1 :]]), (text, part, place)
 
 
