@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from bpe.tokenizer_facts import ModelKind as ModelKind
     from bpe.tokenizer_facts import VocabularyBuffer as VocabularyBuffer
     from bpe.training.corpus import TrainingSource as TrainingSource
+    from bpe.training.stage2 import Stage2 as Stage2
     from bpe.training.train import Alphabet as Alphabet
     from bpe.training.train import TrainingEngine as TrainingEngine
     from bpe.training.train import train as train
@@ -126,6 +127,7 @@ _NAMES = {
     "bpe.tokenizer_budgets": "TruncatedSide",
     "bpe.tokenizer_facts": "ModelKind VocabularyBuffer",
     "bpe.training.corpus": "TrainingSource",
+    "bpe.training.stage2": "Stage2",
     "bpe.training.train": "Alphabet TrainingEngine train",
     "bpe.training.trainer": "TieBreak",
     "bpe.types": "Errors Ids NewIds Normalizer NormalizesText Offsets Padding PresetLike "

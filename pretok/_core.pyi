@@ -569,13 +569,15 @@ class Trainer:
         max_token_length: int | None,
         joins_known: bool,
         is_compact: bool,
+        max_words: int | None,
     ) -> Trainer:
         """Return a trainer of words that begin as tokens of a vocabulary.
 
         Token i has lengths[i] of the `units`, which are bytes or characters. `symbols` has the
         tokens of all words, as indices; `sizes` has the number of tokens of each word, and `counts`
-        the number of occurrences. `joins_known` is that of bpe.training.trainer.Trainer. If
-        `is_compact`, the trainer takes less memory, but `step` may raise RuntimeError.
+        the number of occurrences. `joins_known` and `max_words` are those of
+        bpe.training.trainer.Trainer. If `is_compact`, the trainer takes less memory, but `step` may
+        raise RuntimeError.
         """
     @property
     def tokens(self) -> int: ...

@@ -13,10 +13,11 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError
 from bpe.token_facts import TokenFacts, TokenType
-from bpe.types import NewIds
+from bpe.types import NewIds, SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -99,16 +100,17 @@ def with_vocabulary(
     facts: TokenFacts | None = None,
     backend: BackendName | None = None,
     cache_mb: float | None = None,
+    pre_tokenizer: PreTokenizer | SupportsOffsets | None = None,
 ) -> Tokenizer:
     """Return a copy of `tokenizer` with another vocabulary, and no name.
 
-    None keeps the facts, the backend and the cache limit of `tokenizer`.
+    None keeps the facts, the backend, the cache limit and the split of `tokenizer`.
     """
     from bpe.tokenizer import Tokenizer
 
     return Tokenizer(
         vocabulary,
-        tokenizer.pre_tokenizer,
+        tokenizer.pre_tokenizer if pre_tokenizer is None else pre_tokenizer,
         added_tokens=tokenizer.added_tokens,
         normalizer=tokenizer.normalizer,
         add_prefix_space=tokenizer.add_prefix_space,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -30,8 +30,10 @@ from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 
-WORDS_AT_ONCE = 1 << 16
-"""The number of words that are encoded together."""
+BYTES_AT_ONCE = 1 << 23
+"""The approximate size of the words that are encoded together."""
+WORD_OVERHEAD = 64
+"""The estimated memory of a word besides its bytes."""
 Numbers = NDArray[np.int64]
 
 
@@ -209,6 +211,7 @@ class InitialWords:
         tie_break: TieBreak,
         min_frequency: int,
         max_token_length: int | None,
+        max_words: int | None = None,
         is_compact: bool = True,
     ) -> AnyTrainer:
         """Return the trainer of these words.
@@ -224,14 +227,16 @@ class InitialWords:
                 ([texts[symbol] for symbol in symbols[start:end].tolist()], number)
                 for (start, end), number in zip(pairwise([0, *ends]), counts.tolist(), strict=True)
             ]
-            return Trainer(rows, tie_break, min_frequency, max_token_length, texts, joins)
+            return Trainer(
+                rows, tie_break, min_frequency, max_token_length, texts, joins, max_words
+            )
         from pretok import _core
 
         units = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
         lengths = np.fromiter(map(len, texts), np.uint32, len(texts))
         return _core.Trainer.of_tokens(
             units, lengths, symbols, sizes, counts, tie_break, min_frequency, max_token_length,
-            joins, is_compact,
+            joins, is_compact, max_words,
         )  # fmt: skip
 
     def tokenizer(
@@ -276,23 +281,36 @@ class _Rows:
         self,
         vocabulary: Vocabulary,
         ids: Sequence[int],
-        words: Iterable[tuple[bytes, int]],
+        words: list[tuple[bytes, int]],
         backend: BackendName,
     ) -> None:
+        """Encode `words`, and empty the list, which may take much memory."""
         whole = Tokenizer(vocabulary, WHOLE, backend=backend)
         symbol_of = np.full(max(vocabulary.size, whole.vocab_size), -1, np.int64)
         symbol_of[list(ids)] = np.arange(len(ids))
         self._parts: list[tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]] = []
-        iterator = iter(words)
-        while some := list(islice(iterator, WORDS_AT_ONCE)):
+        for some in _batches(words):
             self._parts.append(_rows_of(whole, symbol_of, some))
 
     def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]:
         """Return the symbols of all words, and the sizes and the counts of the words."""
         if not self._parts:
             return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        symbols, sizes, counts = zip(*self._parts, strict=True)
-        return np.concatenate(symbols), np.concatenate(sizes), np.concatenate(counts)
+        if len(self._parts) > 1:
+            symbols, sizes, counts = zip(*self._parts, strict=True)
+            self._parts = [(np.concatenate(symbols), np.concatenate(sizes), np.concatenate(counts))]
+        return self._parts[0]
+
+
+def _batches(words: list[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:
+    """Yield the words in batches of about BYTES_AT_ONCE, and remove them from the list."""
+    words.reverse()
+    while words:
+        some, size = [], 0
+        while words and size < BYTES_AT_ONCE:
+            some.append(words.pop())
+            size += len(some[-1][0]) + WORD_OVERHEAD
+        yield some
 
 
 def _rows_of(

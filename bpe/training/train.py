@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
+from bpe.editing.grow import with_vocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
@@ -31,6 +32,7 @@ from bpe.training.corpus import TrainingSource, read_texts
 from bpe.training.counting import Words, text_counter
 from bpe.training.initial import Initial, InitialWords
 from bpe.training.limits import Limits
+from bpe.training.stage2 import Stage2
 from bpe.training.trainer import TieBreak, Trainer
 from bpe.types import NewIds, PresetLike, SupportsOffsets
 from bpe.vocabulary import Vocabulary
@@ -56,6 +58,7 @@ def train(
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     initial: Tokenizer | None = None,
     new_ids: NewIds = "after",
+    stage2: Stage2 | None = None,
     alphabet: Alphabet = "bytes",
     byte_fallback: bool = False,
     character_coverage: float = 1.0,
@@ -120,6 +123,9 @@ def train(
     first, as `character_coverage` says; other unknown characters take part in no merge. Added
     tokens that are not special separate the text around them.
 
+    `stage2` adds a second stage, in which tokens may cross words; Stage2 explains it. `source` is
+    then read twice.
+
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
     `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -140,6 +146,10 @@ def train(
         raise ValueError(f"alphabet={alphabet!r}; expected one of {quoted(get_args(Alphabet))}")
     limits = Limits.of(max_pre_token, max_text)
     chosen = choose_backend(backend)
+    if stage2 is not None:
+        if alphabet != "bytes":
+            raise ValueError('stage2= needs an alphabet of bytes; omit alphabet="characters"')
+        stage2.check(vocab_size, source)
     characters = start = None
     pre_tokenizer: PreTokenizer | SupportsOffsets
     if initial is not None:
@@ -178,12 +188,15 @@ def train(
     training = Training(
         source, field, include, pre_tokenizer, limits, threads, backend,
         vocab_size, specials, characters, start, tie_break, min(min_frequency, UNLIMITED),
-        None if max_token_length is None else min(max_token_length, UNLIMITED), progress, cache_mb,
+        None if max_token_length is None else min(max_token_length, UNLIMITED), None, progress,
+        cache_mb,
     )  # fmt: skip
     check_engine(threads, engine)
-    with progress_bar("counting", "B", progress) as bar:
-        words = training.words(bar.update) if engine is None else engine.words(training, bar.update)
-    return training.tokenizer(words)
+    tokenizer = training.run(engine)
+    if stage2 is None:
+        return tokenizer
+    split = resolve_pre_tokenizer(stage2.preset, chosen)
+    return training.second(tokenizer, split, stage2).run(engine)
 
 
 class TrainingEngine(Protocol):
@@ -214,8 +227,29 @@ class Training(NamedTuple):
     tie_break: TieBreak
     min_frequency: int
     max_token_length: int | None
+    max_words: int | None
     progress: bool | None
     cache_mb: float | None
+
+    def run(self, engine: TrainingEngine | None) -> Tokenizer:
+        """Count the pre-tokens of the source, and return the Tokenizer that is trained on them."""
+        with progress_bar("counting", "B", self.progress) as bar:
+            words = self.words(bar.update) if engine is None else engine.words(self, bar.update)
+        return self.tokenizer(words)
+
+    def second(
+        self, first: Tokenizer, split: PreTokenizer | SupportsOffsets, stage: Stage2
+    ) -> Training:
+        """Return the training that goes on with the result of this one, as `stage` says."""
+        start = with_vocabulary(first, first.vocabulary, pre_tokenizer=split)
+        return self._replace(
+            initial=Initial.of(start, "after", self.tie_break, stage.vocab_size),
+            pre_tokenizer=split,
+            vocab_size=stage.vocab_size,
+            specials=Specials([], None),
+            characters=CharacterOptions(False, 1.0, "", "<unk>"),
+            max_words=stage.max_words,
+        )
 
     def words(self, advance: Callable[[int], object]) -> Words:
         """Count the pre-tokens of the source; pass the size of each text to `advance`."""
@@ -260,7 +294,7 @@ class Training(NamedTuple):
         )  # fmt: skip
         # Before any merge, all ids below vocab_size but those of new tokens are taken.
         base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
-        limits = self.tie_break, self.min_frequency, self.max_token_length
+        limits = self.tie_break, self.min_frequency, self.max_token_length, self.max_words
         try:
             trainer = self._merge(rows.trainer(*limits), base_size)
         except RuntimeError:  # this vocabulary needs the larger form

@@ -39,6 +39,10 @@ Hugging Face's trainer breaks ties in this order.
 """
 
 
+_SPACES = dict.fromkeys(map(ord, "\t\n\v\f\r▁"), " ")
+"""The characters that separate words besides the space, for str.translate."""
+
+
 @dataclass
 class _Bucket:
     """A pair and its places in order. The places before index `first` no longer have the pair.
@@ -57,6 +61,11 @@ class _PairCount:
 
     count: int = 0
     buckets: list[_Bucket] = field(default_factory=list)
+
+
+def words_of(text: str) -> int:
+    """Return the number of words in `text`, in which a character may stand for a byte."""
+    return sum(map(bool, text.translate(_SPACES).split(" ")))
 
 
 class Trainer:
@@ -93,6 +102,7 @@ class Trainer:
         max_token_length: int | None = None,
         alphabet: Sequence[str] | None = None,
         joins_known: bool = False,
+        max_words: int | None = None,
     ) -> None:
         """Load `words`: a WordCounts, or with `alphabet` pairs of symbols and their count.
 
@@ -100,7 +110,8 @@ class Trainer:
         characters. As in BpeTrainer, other symbols of `words` are dropped, so that their neighbors
         may merge. `max_token_length` then counts characters, not bytes. If `joins_known`, two
         symbols merge at once if their text is in `alphabet`; the token that comes first merges
-        first.
+        first. No merge makes a token of more than `max_words` words; a word is a run of characters
+        other than white space of ASCII and "▁".
         """
         # The number that stands for each character of the alphabet in the results.
         self._names: Sequence[int] = BYTE_ORDER if alphabet is None else range(len(alphabet))
@@ -118,6 +129,7 @@ class Trainer:
         for symbol, token in enumerate(self._tokens):
             self._known.setdefault(token, symbol)
         self._joins_known = joins_known
+        self._max_words = max_words
         self._symbols = [BETWEEN]  # the slots
         self._word_of = [0]  # the index of the word of each slot
         self._counts: list[int] = []  # the count of each word
@@ -217,10 +229,13 @@ class Trainer:
         return 0 if known is None or known >= len(self._names) else FORCED + (1 << 32) - known
 
     def _may_merge(self, pair: Pair) -> bool:
-        """Return whether a pair is counted: it is not too long for a token, or has two units."""
-        left, right = pair
-        length = len(self._tokens[left]) + len(self._tokens[right])
-        return length < self._too_long or length == 2 or self._forced_count(pair) > 0
+        """Return whether a pair is counted: it is not too long for a token."""
+        text = self._tokens[pair[0]] + self._tokens[pair[1]]
+        if self._forced_count(pair) > 0:
+            return True
+        if self._max_words is not None and words_of(text) > self._max_words:
+            return False
+        return len(text) < self._too_long or len(text) == 2
 
     def _push_new_pairs(self) -> None:
         """Push the pairs of the current merge, each with its places in order, onto the heap."""

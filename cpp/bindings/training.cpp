@@ -125,7 +125,7 @@ public:
             const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
             const Array<std::int64_t> &counts, const std::string &tie_break,
             std::int64_t min_frequency, std::optional<std::uint64_t> max_token_length,
-            bool joins_known, bool is_compact) {
+            bool joins_known, bool is_compact, std::optional<std::uint32_t> max_words) {
     const TokenWords words{as_vector(units), as_vector(lengths), as_vector(symbols),
                            as_vector(sizes), as_vector(counts)};
     const auto sum = [](const std::vector<std::uint32_t> &numbers) {
@@ -144,7 +144,8 @@ public:
           "each word, and sizes that sum to the number of symbols");
     const TrainerOptions options{
         tie_break_of(tie_break), min_frequency,
-        max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known};
+        max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known,
+        max_words.value_or(std::numeric_limits<std::uint32_t>::max())};
     const py::gil_scoped_release released;
     return NativeTrainer(Trainer(words, options, is_compact, InterruptCheck()));
   }
@@ -288,7 +289,7 @@ void bind_training(py::module_ &module) {
       .def_static("of_tokens", &NativeTrainer::of_tokens, py::arg("units"), py::arg("lengths"),
                   py::arg("symbols"), py::arg("sizes"), py::arg("counts"), py::arg("tie_break"),
                   py::arg("min_frequency"), py::arg("max_token_length"), py::arg("joins_known"),
-                  py::arg("is_compact"))
+                  py::arg("is_compact"), py::arg("max_words"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
       .def("merges", on_self(&NativeTrainer::merges))

@@ -186,7 +186,7 @@ def of_tokens() -> tuple[Any, ...]:
     counts = np.array([3, 1])
     return (
         u32(97, 98, 97, 98), u32(1, 1, 2), u32(0, 1, 2), u32(2, 1), counts, "huggingface", 1, None,
-        False, True,
+        False, True, 4,
     )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ LAYERS = (
     ("bpe.training.counting", "bpe.hub.locate"),
     ("bpe.training.trainer",),
     ("bpe.training.characters",),
-    ("bpe.training.arguments", "bpe.training.initial"),
+    ("bpe.training.arguments", "bpe.training.initial", "bpe.training.stage2"),
     ("bpe.editing.extend",),
     ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
     ("bpe.conversion*",),

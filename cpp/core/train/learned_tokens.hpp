@@ -11,6 +11,23 @@
 
 namespace pretok {
 
+// The number of words in a text: of runs of units other than white space and "▁".
+struct WordCount {
+  std::uint32_t words;
+  bool starts_inside; // the first unit is in a word
+  bool ends_inside;   // the last unit is in a word
+
+  static WordCount of_one(std::uint32_t unit) {
+    const bool is_inside =
+        unit != 0x20 && !(unit >= 0x09 && unit <= 0x0D) && unit != 0x2581 /* ▁ */;
+    return {is_inside ? 1U : 0U, is_inside, is_inside};
+  }
+  static WordCount join(const WordCount &a, const WordCount &b) {
+    const bool is_one_word = a.ends_inside && b.starts_inside;
+    return {a.words + b.words - (is_one_word ? 1 : 0), a.starts_inside, b.ends_inside};
+  }
+};
+
 // Does not copy the units of each token, but stores one position at which the units occur in
 // `bytes_`. Training may learn many overlapping tokens from one long word, so copies of their
 // units could take far more memory than the word.
@@ -23,16 +40,19 @@ public:
   // bytes, 4 if units are characters.
   LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
     for (const std::uint32_t unit : alphabet)
-      tokens_.push_back({store_one(unit), 1, 1, rolling_.of_one(unit), rolling_.base()});
+      tokens_.push_back({store_one(unit), 1, 1, WordCount::of_one(unit), rolling_.of_one(unit),
+                         rolling_.base()});
   }
 
   // Adds a token that words may have before any merge. It has `count` units, at least one, and
   // takes `slots` slots of the trainer. If an earlier token has the same units, `find` returns
   // the earlier one. Units must take 4 bytes.
   void add_initial(const std::uint32_t *units, std::uint32_t count, std::uint32_t slots) {
-    Token token = {bytes_.size() / width_, count, slots, 0, 0};
+    Token token = {bytes_.size() / width_, count, slots, {}, 0, 0};
     for (std::uint32_t i = 0; i < count; ++i) {
       store_one(units[i]);
+      const WordCount one = WordCount::of_one(units[i]);
+      token.words = i == 0 ? one : WordCount::join(token.words, one);
       token.hash = i == 0 ? rolling_.of_one(units[i])
                           : RollingHash::multiply_add(token.hash, rolling_.base(),
                                                       rolling_.of_one(units[i]));
@@ -54,6 +74,10 @@ public:
   std::size_t size() const { return tokens_.size(); }
   // Returns the number of units of a token.
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
+  // Returns the number of words in the concatenation of two tokens.
+  std::uint32_t words(Symbol left, Symbol right) const {
+    return WordCount::join(tokens_[left].words, tokens_[right].words).words;
+  }
   // Returns the number of slots of the trainer that a token takes.
   std::uint32_t slots(Symbol symbol) const { return tokens_[symbol].slots; }
 
@@ -101,6 +125,7 @@ private:
     std::uint64_t start;  // position of its first unit in bytes_, in units
     std::uint32_t length; // in units
     std::uint32_t slots;  // of the trainer
+    WordCount words;
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`
   };
@@ -113,7 +138,10 @@ private:
   Token concatenate(Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    return {0, a.length + b.length, a.slots + b.slots,
+    return {0,
+            a.length + b.length,
+            a.slots + b.slots,
+            WordCount::join(a.words, b.words),
             RollingHash::multiply_add(a.hash, b.power, b.hash),
             RollingHash::multiply_add(a.power, b.power, 0)};
   }

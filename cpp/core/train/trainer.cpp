@@ -175,19 +175,27 @@ void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   const auto slots_of = [this](Symbol symbol) {
     return symbol == WORD_BOUNDARY || has_units_ ? 1 : tokens_.slots(symbol);
   };
-  for (std::size_t at = 0; at + 1 < slots_.size(); at += slots_of(slots_[at].symbol)) {
-    const Slot left = slots_[at];
-    if (left.symbol == WORD_BOUNDARY)
-      continue;
-    const Slot right = slots_[at + slots_of(left.symbol)];
-    if (right.symbol != WORD_BOUNDARY && may_merge(left.symbol, right.symbol))
-      gain(change_at(index_of(left.symbol, right.symbol), pair_key(left.symbol, right.symbol),
-                     NO_PAIR),
-           word_counts_[left.word], static_cast<Place>(at));
-    periodic_check();
-  }
-  apply_changes(periodic_check);
-  changed_places_.shrink_to_fit();
+  // Calls visit(index, place) for each pair that may merge.
+  const auto visit_pairs = [&](auto visit) {
+    for (std::size_t at = 0; at + 1 < slots_.size(); at += slots_of(slots_[at].symbol)) {
+      const Symbol left = slots_[at].symbol;
+      if (left == WORD_BOUNDARY)
+        continue;
+      const Symbol right = slots_[at + slots_of(left)].symbol;
+      if (right != WORD_BOUNDARY && may_merge(left, right))
+        visit(index_of(left, right), pair_key(left, right), static_cast<Place>(at));
+      periodic_check();
+    }
+  };
+  // Two passes take less memory than a list of the places of all pairs.
+  visit_pairs([&](std::uint32_t &index, PairKey key, Place place) {
+    Change &change = change_at(index, key, NO_PAIR);
+    change.gained_count += word_counts_[slots_[place].word];
+    ++change.size;
+  });
+  count_changes();
+  visit_pairs([&](std::uint32_t &index, PairKey, Place place) { store_place({index, place}); });
+  push_buckets(0);
 }
 
 // Returns changes_[index]. If `index` is NO_INDEX, first adds a change and sets `index`. The
@@ -210,6 +218,18 @@ void Trainer::gain(Change &change, std::int64_t count, Place place) {
 // Updates the counts of gained and lost pairs. Makes a bucket of the new places of each gained
 // pair, in ascending order, and pushes an entry for the bucket.
 void Trainer::apply_changes(PeriodicCheck &periodic_check) {
+  const std::size_t known = buckets_.size();
+  count_changes();
+  for (const ChangedPlace &changed_place : changed_places_)
+    store_place(changed_place);
+  periodic_check(changed_places_.size());
+  push_buckets(known);
+  changed_places_.clear();
+}
+
+// Updates the counts of gained and lost pairs, and makes a bucket with room for the new places
+// of each gained pair.
+void Trainer::count_changes() {
   for (const Change &change : changes_) {
     pairs_.prefetch(change.gained);
     pairs_.prefetch(change.lost);
@@ -230,7 +250,6 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
       // A pair that is too long for a token was never counted.
       if (PairCounts::Pair *pair = pairs_.find(change.lost); pair && pair->count < FORCED)
         pair->count -= change.lost_count;
-  const std::size_t known = buckets_.size();
   std::size_t end = places_.size();
   for (Change &change : changes_) {
     if (change.size == 0)
@@ -245,19 +264,23 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
     end += change.size;
   }
   places_.resize(end);
-  for (const ChangedPlace &changed_place : changed_places_) {
-    const std::uint32_t index = changes_[changed_place.change].bucket;
-    if (index != NO_INDEX) {
-      Bucket &bucket = buckets_[index];
-      places_[bucket.start + bucket.size++] = changed_place.place;
-    }
-  }
-  for (std::size_t i = known; i < buckets_.size(); ++i)
+}
+
+// Adds a place to the bucket of its change.
+void Trainer::store_place(const ChangedPlace &changed_place) {
+  const std::uint32_t index = changes_[changed_place.change].bucket;
+  if (index == NO_INDEX)
+    return;
+  Bucket &bucket = buckets_[index];
+  places_[bucket.start + bucket.size++] = changed_place.place;
+}
+
+// Pushes an entry for each bucket from bucket `first` on, and forgets the changes.
+void Trainer::push_buckets(std::size_t first) {
+  for (std::size_t i = first; i < buckets_.size(); ++i)
     queue_.push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
                  static_cast<std::uint32_t>(i)});
-  periodic_check(changed_places_.size());
   changes_.clear();
-  changed_places_.clear();
 }
 
 // Returns whether the pair is still at the place.
@@ -274,12 +297,14 @@ std::int64_t Trainer::forced_count(PairKey key) const {
   return known < names_.size() ? FORCED + std::int64_t{LearnedTokens::NO_SYMBOL - known} : 0;
 }
 
-// Returns whether a pair that a merge creates is counted: it is not too long for a token. Pairs
-// of two units are counted always.
+// Returns whether a pair that a merge creates is counted: it is not too long for a token, and
+// has no more words than a token may have. Pairs of two units are never too long.
 bool Trainer::may_merge(Symbol left, Symbol right) const {
   const std::uint64_t length = std::uint64_t{tokens_.length(left)} + tokens_.length(right);
-  return length < options_.max_token_length || length == 2 ||
-         (options_.joins_known && forced_count(pair_key(left, right)) != 0);
+  if (options_.joins_known && forced_count(pair_key(left, right)) != 0)
+    return true;
+  return (length < options_.max_token_length || length == 2) &&
+         tokens_.words(left, right) <= options_.max_words;
 }
 
 // Returns MergeQueue::Entry::order of a bucket. With HUGGINGFACE, this is its pair. With

@@ -41,6 +41,8 @@ struct TrainerOptions {
   // start, as in a vocabulary whose merges have the rank of the token that they make. Such a
   // merge has a lower rank than all that are learned.
   bool joins_known = false;
+  // No merge makes a token of more words. A word is a run of units that are no white space.
+  std::uint32_t max_words = static_cast<std::uint32_t>(-1);
 };
 
 class Trainer {
@@ -120,6 +122,9 @@ private:
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   void gain(Change &change, std::int64_t count, Place place);
   void apply_changes(PeriodicCheck &periodic_check);
+  void count_changes();
+  void store_place(const ChangedPlace &changed_place);
+  void push_buckets(std::size_t first);
   bool is_at(PairKey key, Place place) const;
   std::int64_t forced_count(PairKey key) const;
   bool may_merge(Symbol left, Symbol right) const;
