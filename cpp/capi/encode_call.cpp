@@ -25,6 +25,9 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
   policy = copy.allowed != nullptr
                ? &copy.allowed->policy
                : &used_tokenizer.policies[static_cast<std::size_t>(special)];
+  constexpr std::string_view KEYS = "01234";
+  policy_key = copy.allowed != nullptr ? std::string_view(copy.allowed->key)
+                                       : KEYS.substr(static_cast<std::size_t>(special), 1);
   add_special_tokens = copy.add_special_tokens;
   if (copy.continuation)
     first_part = Encoder::Part::LATER;

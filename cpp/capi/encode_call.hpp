@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace pretok {
 
@@ -18,6 +19,7 @@ inline constexpr std::uint32_t NO_IDS = 0;
 struct EncodeCall {
   const Tokenizer *tokenizer = nullptr;
   const AddedTokenPhases *policy = nullptr;
+  std::string_view policy_key; // equal only for equal policies
   bool add_special_tokens = false;
   Encoder::Part first_part = Encoder::Part::FIRST; // of a text
 

@@ -7,6 +7,7 @@
 #include "core/split/named_pre_tokenizer.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 struct pretok_pre_tokenizer {
@@ -22,4 +23,5 @@ struct pretok_tokenizer {
 struct pretok_special_set {
   const pretok_tokenizer *tokenizer;
   pretok::AddedTokenPhases policy;
+  std::string key; // equal only for sets of equal texts
 };

@@ -540,6 +540,55 @@ PRETOK_API const char *pretok_session_text(const pretok_session *,
 PRETOK_API size_t pretok_session_stable(const pretok_session *) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_session_free(pretok_session *) PRETOK_NOEXCEPT;
 
+/* ---- Prompt caches ------------------------------------------------------------------- */
+
+/* Encodes texts that have parts in common with earlier texts: the same instructions, the turns
+ * of a chat, documents in another order. It divides a text into chunks of 1 to 4 KiB, at places
+ * where a cut changes no id, and keeps the bytes and the ids of chunks in at most `max_bytes`
+ * bytes. With a normalizer other than NFC that does more than replace spaces, it keeps whole
+ * texts. Threads may share a cache. Free it before its tokenizer. */
+typedef struct pretok_prompt_cache pretok_prompt_cache;
+PRETOK_API pretok_status pretok_prompt_cache_new(const pretok_tokenizer *, size_t max_bytes,
+                                                 pretok_prompt_cache **result,
+                                                 pretok_error *error) PRETOK_NOEXCEPT;
+
+/* The numbers of ids of a call that were in the cache. `prefix` counts those before the first
+ * id that was not; if it is not 0, it includes the ids of the template before the text. `total`
+ * counts all, without those of the template. */
+typedef struct pretok_reuse {
+  size_t prefix;
+  size_t total;
+} pretok_reuse;
+
+/* Encodes a text like pretok_encode, always with the same result. Texts share chunks only if
+ * their salts are equal: the time of a call shows whether its parts were in the cache, so give
+ * each tenant its own salt. `reuse` may be NULL. If `ids` is NULL or too small, the call
+ * also keeps chunks and writes *reuse, so the second call is fast. */
+PRETOK_API pretok_status pretok_prompt_cache_encode(
+    pretok_prompt_cache *, const char *text, size_t size, const pretok_encode_options *options,
+    const char *salt, size_t salt_size, uint32_t *ids, size_t capacity, size_t *count,
+    pretok_reuse *reuse, pretok_error *error) PRETOK_NOEXCEPT;
+
+/* Set struct_size to sizeof(pretok_prompt_statistics). `bytes` and `ids` count the texts of all
+ * calls that did not fail, and `..._reused` the part of them that was in the cache. */
+typedef struct pretok_prompt_statistics {
+  size_t struct_size;
+  uint64_t calls;
+  uint64_t bytes;
+  uint64_t bytes_reused;
+  uint64_t ids;
+  uint64_t ids_reused;
+  uint64_t chunks;     /* in the cache now */
+  uint64_t bytes_held; /* by the cache now */
+  uint64_t evicted;    /* chunks that were dropped to make room */
+} pretok_prompt_statistics;
+PRETOK_API pretok_status pretok_prompt_cache_statistics(const pretok_prompt_cache *,
+                                                        pretok_prompt_statistics *result,
+                                                        pretok_error *error) PRETOK_NOEXCEPT;
+/* Drops all chunks. */
+PRETOK_API void pretok_prompt_cache_clear(pretok_prompt_cache *) PRETOK_NOEXCEPT;
+PRETOK_API void pretok_prompt_cache_free(pretok_prompt_cache *) PRETOK_NOEXCEPT;
+
 /* ---- Decoding ------------------------------------------------------------------------ */
 
 /* Decodes ids to bytes. The ids of a whole UTF-8 text decode to UTF-8; other ids may decode to

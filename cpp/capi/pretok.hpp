@@ -710,6 +710,72 @@ private:
   detail::Owner<pretok_session, &pretok_session_free> handle_;
 };
 
+// The ids of a text from a PromptCache, and how many of them were in it.
+struct PromptIds {
+  std::vector<std::uint32_t> ids;
+  pretok_reuse reuse{};
+};
+
+// Encodes texts that have parts in common with earlier texts, and copies the ids of these
+// parts. Threads may share it. A Tokenizer must outlive its caches.
+class PromptCache {
+public:
+  // Makes an empty cache of at most `max_bytes` bytes.
+  static Result<PromptCache> of(const Tokenizer &tokenizer,
+                                std::size_t max_bytes = std::size_t{256} << 20) {
+    pretok_error error;
+    pretok_prompt_cache *result = nullptr;
+    if (pretok_prompt_cache_new(tokenizer.get(), max_bytes, &result, &error))
+      return detail::error_of(error);
+    return PromptCache(result);
+  }
+
+  // Returns the ids of Tokenizer::encode. Texts share parts only if their salts are equal.
+  Result<PromptIds> encode(std::string_view text, const EncodeOptions &options = {},
+                           std::string_view salt = {}) {
+    const pretok_encode_options c_options = detail::to_c_options(options);
+    pretok_error error;
+    PromptIds result;
+    std::size_t count = 0;
+    result.ids.resize(text.size() / 3 + 16);
+    pretok_status status =
+        encode_into(text, c_options, salt, result.ids, count, &result.reuse, error);
+    if (status == PRETOK_TOO_SMALL) {
+      result.ids.resize(count);
+      status = encode_into(text, c_options, salt, result.ids, count, nullptr, error);
+    }
+    if (status)
+      return detail::error_of(error);
+    result.ids.resize(count);
+    return result;
+  }
+
+  Result<pretok_prompt_statistics> statistics() const {
+    pretok_prompt_statistics result{};
+    result.struct_size = sizeof result;
+    pretok_error error;
+    if (pretok_prompt_cache_statistics(handle_.get(), &result, &error))
+      return detail::error_of(error);
+    return result;
+  }
+
+  // Drops all parts.
+  void clear() { pretok_prompt_cache_clear(handle_.get()); }
+
+private:
+  explicit PromptCache(pretok_prompt_cache *result) : handle_(result) {}
+
+  pretok_status encode_into(std::string_view text, const pretok_encode_options &options,
+                            std::string_view salt, std::vector<std::uint32_t> &ids,
+                            std::size_t &count, pretok_reuse *reuse, pretok_error &error) {
+    return pretok_prompt_cache_encode(handle_.get(), detail::data_of(text), text.size(),
+                                      &options, detail::data_of(salt), salt.size(), ids.data(),
+                                      ids.size(), &count, reuse, &error);
+  }
+
+  detail::Owner<pretok_prompt_cache, &pretok_prompt_cache_free> handle_;
+};
+
 // Options of a DecodeStream. pretok_decode_options explains them.
 struct DecodeOptions {
   bool skip_special = false;

@@ -3,7 +3,9 @@
 #include "capi/status.hpp"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 
 using namespace pretok;
 
@@ -47,8 +49,13 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
                     "texts[%zu] is \"%.*s\", which is not a special token of this tokenizer; "
                     "remove it from texts",
                     i, static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
+    std::string key = "{";
+    for (std::size_t i = 0; i < count; ++i)
+      if (i == 0 || names[i].text != names[i - 1].text)
+        key.append(std::to_string(names[i].text.size()) + ':').append(names[i].text);
     *result = new pretok_special_set{
-        tokenizer, AddedTokenPhases(tokenizer->core->search_for(std::move(allowed)))};
+        tokenizer, AddedTokenPhases(tokenizer->core->search_for(std::move(allowed))),
+        std::move(key)};
     return PRETOK_OK;
   });
 }

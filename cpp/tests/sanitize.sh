@@ -41,9 +41,9 @@ asan)
   done
   ;;
 tsan)
-  targets="threads capi_threads"
+  targets="threads capi_threads prompt_cache"
   build tsan clang clang++ -fsanitize=thread
-  ctest --test-dir "$SANITIZE_BUILD/tsan" --output-on-failure -R threads
+  ctest --test-dir "$SANITIZE_BUILD/tsan" --output-on-failure -R "threads|prompt_cache"
   ;;
 valgrind)
   build valgrind gcc g++ ""

@@ -1,0 +1,98 @@
+// Prompt caches: encode texts that have parts in common with earlier texts.
+#include "core/session/prompt_cache.hpp"
+#include "capi/encode_call.hpp"
+#include "capi/options.hpp"
+
+#include <cstring>
+#include <string>
+
+using namespace pretok;
+
+struct pretok_prompt_cache {
+  pretok_prompt_cache(const pretok_tokenizer &owner, std::size_t max_bytes)
+      : tokenizer(owner), prompts(settings(max_bytes)) {}
+
+  static PromptCacheSettings settings(std::size_t max_bytes) {
+    PromptCacheSettings result;
+    result.max_bytes = max_bytes;
+    return result;
+  }
+
+  const pretok_tokenizer &tokenizer;
+  PromptCache prompts;
+};
+
+pretok_status pretok_prompt_cache_new(const pretok_tokenizer *tokenizer, size_t max_bytes,
+                                      pretok_prompt_cache **result,
+                                      pretok_error *error) noexcept {
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
+    return status;
+  return guarded(error, [&] {
+    *result = new pretok_prompt_cache(*tokenizer, max_bytes);
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_prompt_cache_encode(pretok_prompt_cache *cache, const char *text,
+                                         size_t size, const pretok_encode_options *options,
+                                         const char *salt, size_t salt_size, uint32_t *ids,
+                                         size_t capacity, size_t *count, pretok_reuse *reuse,
+                                         pretok_error *error) noexcept {
+  if (const pretok_status status = check(error, {{cache, "the cache"},
+                                                 {text, "text", size != 0},
+                                                 {salt, "salt", salt_size != 0},
+                                                 {count, "count"}}))
+    return status;
+  return guarded(error, [&] {
+    const auto *const bytes = reinterpret_cast<const std::uint8_t *>(text);
+    EncodeCall call;
+    if (const pretok_status status = call.read(cache->tokenizer, options, error))
+      return status;
+    if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
+      return status;
+    const PromptCache::Request request{*call.policy, call.policy_key,
+                                       std::string_view(salt_size != 0 ? salt : "", salt_size),
+                                       call.first_part};
+    // If the caller's array has room for the ids of every possible text of this size, encode
+    // directly into the array.
+    IdBuffer buffer;
+    const std::size_t bound = call.tokenizer->max_capacity(size);
+    if (ids != nullptr && capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
+      buffer = IdBuffer(ids, capacity);
+    call.begin(buffer);
+    const std::size_t before = buffer.size();
+    const CacheLease lease(call.tokenizer->caches());
+    const PromptCache::Result result =
+        cache->prompts.encode(*call.tokenizer, bytes, size, request, *lease, buffer, [] {});
+    if (const pretok_status status = call.refuse(result.refusal, 0, error))
+      return status;
+    call.end(buffer);
+    if (reuse != nullptr)
+      *reuse = {result.reused_prefix != 0 ? before + result.reused_prefix : 0, result.reused};
+    if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))
+      return status;
+    if (ids != nullptr && buffer.data() != ids && buffer.size() != 0)
+      std::memcpy(ids, buffer.data(), buffer.size() * sizeof *ids);
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_prompt_cache_statistics(const pretok_prompt_cache *cache,
+                                             pretok_prompt_statistics *result,
+                                             pretok_error *error) noexcept {
+  if (const pretok_status status = check(error, {{cache, "the cache"}, {result, "result"}}))
+    return status;
+  const PromptCache::Statistics all = cache->prompts.statistics();
+  return write_result(pretok_prompt_statistics{result->struct_size, all.calls, all.bytes,
+                                               all.bytes_reused, all.ids, all.ids_reused,
+                                               all.chunks, all.bytes_held, all.evicted},
+                      *result, error);
+}
+
+void pretok_prompt_cache_clear(pretok_prompt_cache *cache) noexcept {
+  if (cache != nullptr)
+    cache->prompts.clear();
+}
+
+void pretok_prompt_cache_free(pretok_prompt_cache *cache) noexcept { delete cache; }

@@ -1,0 +1,95 @@
+// Uses one prompt cache of the C++ interface on several threads at the same time. The ids must
+// be those of Tokenizer::encode, and the memory must stay below the bound.
+#include "pretok.hpp"
+#include "small_vocabulary.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t TEXTS = 24;
+constexpr std::size_t THREADS = 8;
+constexpr int TURNS = 150;
+
+pretok::Tokenizer load() {
+  std::string file(1 << 14, '\0');
+  file.resize(write_small_vocabulary(file.data()));
+  pretok::LoadOptions options;
+  options.preset = "cl100k";
+  options.special_tokens = {{"<|end|>", 1000}};
+  auto loaded = pretok::Tokenizer::from_memory(file, options);
+  return std::move(*loaded);
+}
+
+// Returns texts that have lines in common.
+std::vector<std::string> make_texts() {
+  std::mt19937 random(7);
+  std::string lines;
+  for (int line = 0; line < 900; ++line)
+    lines += "line " + std::to_string(random() % 1000) + " <|end|> the end\n";
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < TEXTS; ++i) {
+    const std::size_t cut = random() % lines.size();
+    texts.push_back(lines.substr(cut) + std::to_string(i) + lines.substr(0, cut / 2));
+  }
+  return texts;
+}
+
+// Returns the number of wrong results.
+int run(const pretok::Tokenizer &tokenizer, std::size_t max_bytes) {
+  const std::vector<std::string> texts = make_texts();
+  pretok::EncodeOptions allow;
+  allow.special = PRETOK_SPECIAL_ALLOW;
+  std::vector<std::vector<std::uint32_t>> expected;
+  for (const std::string &text : texts)
+    expected.push_back(*tokenizer.encode(text, allow));
+  auto made = pretok::PromptCache::of(tokenizer, max_bytes);
+  if (!made)
+    return 1;
+  pretok::PromptCache cache = std::move(*made);
+  std::atomic<int> wrong{0};
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int turn = 0; turn < TURNS; ++turn) {
+      const std::size_t i = random() % TEXTS;
+      const auto found = cache.encode(texts[i], allow, random() % 4 == 0 ? "salt" : "");
+      if (!found || found->ids != expected[i] || found->reuse.prefix > found->reuse.total)
+        ++wrong;
+      if (random() % 16 == 0 && cache.encode(texts[i]).ok())
+        ++wrong; // the special tokens must be refused
+      if (random() % 40 == 0)
+        cache.clear();
+      const auto numbers = cache.statistics();
+      if (!numbers || numbers->bytes_held > max_bytes)
+        ++wrong;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < THREADS; ++seed)
+    threads.emplace_back(work, seed);
+  for (std::thread &thread : threads)
+    thread.join();
+  const auto numbers = cache.statistics();
+  const bool has_reused = numbers && numbers->ids_reused != 0;
+  const bool counts = numbers && numbers->calls >= THREADS * TURNS;
+  return wrong + (has_reused ? 0 : 1) + (counts ? 0 : 1);
+}
+
+} // namespace
+
+int main() {
+  const pretok::Tokenizer tokenizer = load();
+  int wrong = 0;
+  // The smaller cache always evicts.
+  for (const std::size_t max_bytes : {std::size_t{1'500'000}, std::size_t{20'000'000}})
+    wrong += run(tokenizer, max_bytes);
+  std::printf("%d results are wrong\n", wrong);
+  return wrong != 0;
+}
