@@ -10,7 +10,8 @@ from bpe.editing.grow import free_ids, with_tokens
 from bpe.encoding.utf8 import decode_utf8, has_surrogates
 from bpe.errors import VocabularyError, shortened
 from bpe.tokenizer import Tokenizer
-from bpe.training.initial import Initial, InitialWords, PreTokens
+from bpe.training.initial import Initial, InitialWords
+from bpe.training.pre_tokens import PreTokens
 from bpe.types import NewIds
 from bpe.vocabulary import ID_LIMIT
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters.marks import SPACE_MARK, cut_at_marks
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.editing.grow import free_ids, grown, with_tokens
-from bpe.encoding.backends import utf8_splitter
-from bpe.encoding.pipeline import Pipeline
-from bpe.encoding.python_backend import PythonBackend
-from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
+from bpe.encoding.utf8 import decode_utf8
 from bpe.errors import UnsupportedError
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import AnyTrainer, covering
-from bpe.training.counting import TextCounter, empty_words, text_counter
+from bpe.training.counting import TextCounter, text_counter
 from bpe.training.limits import Limits
+from bpe.training.pre_tokens import PipelineCounter
 from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
-from bpe.types import NewIds, Special
+from bpe.types import NewIds
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -162,7 +159,7 @@ class Initial(NamedTuple):
         )
         if is_plain:
             return text_counter(cast(PreTokenizer, pre_tokenizer), backend, threads, limits)
-        return _PipelineCounter(self.tokenizer, pre_tokenizer, backend, limits)
+        return PipelineCounter(self.tokenizer, pre_tokenizer, backend, limits)
 
     def ids(self, number: int) -> list[int]:
         """Return the ids of the next `number` new tokens."""
@@ -335,84 +332,3 @@ def _rows_of(
 def _texts(words: Iterable[tuple[bytes, int]]) -> Iterator[tuple[str, int]]:
     for word, number in words:
         yield decode_utf8(word), number
-
-
-class PreTokens:
-    """Finds the pre-tokens of texts that a tokenizer merges, after all steps before the merging.
-
-    The steps are those of encoding, because the same code takes them; only the merging is replaced.
-    `pre_tokenizer` replaces that of the tokenizer.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName) -> None:
-        self._found: list[bytes] = []
-        spans = None
-        if isinstance(pre_tokenizer, PreTokenizer):
-            split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
-            if pre_tokenizer.preset.drops_text:
-                spans = pre_tokenizer.spans
-        else:
-            split = utf8_splitter(cast(PreTokenizer, pre_tokenizer))
-        steps = PythonBackend(
-            split, self._note, lambda: np.zeros((0, 3), np.uint32), {},
-            tokenizer.add_prefix_space, spans=spans,
-        )  # fmt: skip
-        self._pipeline = Pipeline(
-            steps, tokenizer._added, tokenizer.normalizer, (), is_native=backend == "native"
-        )
-
-    def _note(self, pre_token: bytes) -> list[int]:
-        self._found.append(pre_token)
-        return []
-
-    def of(self, text: StrOrBytes, special: Special = "text") -> tuple[list[bytes], list[int]]:
-        """Return the pre-tokens of `text`, and the ids of the added tokens in it."""
-        ids = self._pipeline.encode(text, special, "replace")
-        found, self._found = self._found, []
-        return found, ids
-
-
-class _PipelineCounter(TextCounter):
-    """Counts the result of PreTokens.
-
-    Text of characters is also cut before "▁", if no token has "▁" behind another character.
-    """
-
-    def __init__(
-        self, tokenizer: Tokenizer, pre_tokenizer: object, backend: BackendName, limits: Limits
-    ) -> None:
-        pre_tokens = PreTokens(tokenizer, pre_tokenizer, backend)
-        cut = _cutter(tokenizer.vocabulary)
-        super().__init__(cast(PreTokenizer, _Splitter()), empty_words(backend), limits)
-        self._split = lambda text: [
-            word for pre_token in pre_tokens.of(text)[0] for word in cut(pre_token)
-        ]
-
-
-class _Splitter:
-    """Stands for a pre-tokenizer that needs the whole text."""
-
-    def offsets(self, text: str) -> list[int]:
-        """Return the start and the end of the text."""
-        return [0, len(text)]
-
-
-def _cutter(vocabulary: Vocabulary) -> Callable[[bytes], list[bytes]]:
-    """Return the function that cuts a pre-token where no merge of the vocabulary crosses.
-
-    If no token has "▁" behind its first character, cuts before each "▁"; if no token has "▁" behind
-    another character, before each run of "▁".
-    """
-    if not isinstance(vocabulary, AnyCharacterVocabulary) or not vocabulary.allows_cuts:
-        return lambda pre_token: [pre_token]
-    if any(text.startswith(SPACE_MARK * 2) for text in vocabulary.pieces):
-        return lambda pre_token: [
-            part.encode("utf-8", ESCAPE) for part in cut_at_marks(decode_utf8(pre_token))
-        ]
-    mark = SPACE_MARK.encode()
-
-    def cut(pre_token: bytes) -> list[bytes]:
-        first, *rest = pre_token.split(mark)
-        return [first] * bool(first) + [mark + part for part in rest]
-
-    return cut
