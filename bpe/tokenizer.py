@@ -25,11 +25,13 @@ from bpe.encoding.arguments import (
     resolve_template,
 )
 from bpe.encoding.backend import Backend
-from bpe.encoding.backends import make_backend, make_spec, native_backend
+from bpe.encoding.backends import make_backend, make_spec, native_backend, python_backend
+from bpe.encoding.dropout import DropoutMerges, check_dropout
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.policies import normalized
+from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.file_spec import FileSpec
 from bpe.formats.pretok_steps import native_steps
@@ -226,8 +228,14 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         add_special_tokens: bool = False,
         threads: int | None = None,
         continuation: bool = False,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[int]:
         """Return the ids of `text`.
+
+        With `dropout`, each merge is left out at random with this probability (BPE dropout, as in
+        Hugging Face's tokenizers). 1 leaves out all merges. The ids depend on `seed`, an int; None
+        draws a new one. It takes many times as long, since Python merges, and no cache helps.
 
         Raises SpecialTokenError (see `special`), UnicodeEncodeError (see `errors`), TypeError for
         a `text` of another type, and ValueError for an unknown value of another argument.
@@ -236,8 +244,14 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
         >>> tok.encode("abcde")
         [258, 101]
+        >>> tok.encode("abcde", dropout=0.5, seed=1), tok.encode("abcde", dropout=1)
+        ([97, 98, 99, 100, 101], [97, 98, 99, 100, 101])
         """
-        ids = self._encode(text, special, errors, threads, continuation)
+        ids = (
+            self._encode(text, special, errors, threads, continuation)
+            if dropout is None and seed is None
+            else self._sample(text, special, errors, continuation, *check_dropout(dropout, seed))
+        )
         if add_special_tokens:
             return [*self.template.before, *ids, *self.template.after]
         return ids
@@ -252,9 +266,15 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         add_special_tokens: bool = False,
         threads: int | None = None,
         continuation: bool = False,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,). Otherwise like `encode`."""
-        ids = self._encode_array(text, special, errors, threads, continuation)
+        if dropout is None and seed is None:
+            ids = self._encode_array(text, special, errors, threads, continuation)
+        else:
+            draws = check_dropout(dropout, seed)
+            ids = np.array(self._sample(text, special, errors, continuation, *draws), np.uint32)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self.template)
             return np.concatenate([before, ids, after])
@@ -344,6 +364,35 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
             )
             self._segments_pipeline = self._make_pipeline(backend, takes_normalized_text=True)
         return self._segments_pipeline
+
+    def _sample(
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        continuation: bool,
+        dropout: float,
+        seed: int,
+        index: int = 0,
+    ) -> list[int]:
+        """Return ids with dropout; `index` is that of the text in its batch."""
+        if not dropout:
+            return self._encode(text, special, errors, 1, continuation)
+        merges, pipeline = self._dropout
+        merges.begin(dropout, seed, index)
+        return pipeline.encode(text, special, errors, 1, continuation)
+
+    @once
+    def _dropout(self) -> tuple[DropoutMerges, Pipeline]:
+        def make(merge: Callable[[bytes], list[int]]) -> PythonBackend:
+            split, rows = self.pre_tokenizer, lambda: np.zeros((0, 3), np.uint32)
+            return python_backend(split, self.add_prefix_space, merge, rows, {})
+
+        merges = DropoutMerges(self.vocabulary, lambda: self.merge_ids, make)
+        is_native = choose_backend(self._requested_backend) == "native"
+        return merges, Pipeline(
+            merges.backend, self._added, self.normalizer, self._missing_bytes, is_native
+        )
 
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
 from bpe.encoding.columns import encode_column
+from bpe.encoding.dropout import check_dropout
 from bpe.encoding.encode_stream import EncodeStream
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_layout, pad, row_length
+from bpe.encoding.python_backend import concatenate_ids
+from bpe.errors import SpecialTokenError
 from bpe.once import once
 from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
@@ -27,6 +30,7 @@ class TokenizerBatches(TokenizerSpans):
     __slots__ = ()
 
     _decode: Decode
+    _sample: Callable[..., list[int]]
 
     @fast_call(ENCODE)
     def encode_batch(
@@ -37,9 +41,17 @@ class TokenizerBatches(TokenizerSpans):
         errors: Errors = "replace",
         add_special_tokens: bool = False,
         threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> list[list[int]]:
-        """Return the ids of each of `texts`. Raises the errors of `encode`."""
-        rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
+        """Return the ids of each of `texts`. Raises the errors of `encode`.
+
+        With `dropout`, the ids of a text depend on `seed` and on the index of the text.
+        """
+        if dropout is None and seed is None:
+            rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
+        else:
+            rows = self._sample_batch(texts, special, errors, dropout, seed)
         if add_special_tokens:
             before, after = self.template
             return [[*before, *ids, *after] for ids in rows]
@@ -54,16 +66,40 @@ class TokenizerBatches(TokenizerSpans):
         errors: Errors = "replace",
         add_special_tokens: bool = False,
         threads: int | None = None,
+        dropout: float | None = None,
+        seed: int | None = None,
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all `texts` in one array, and the offsets of each text in it.
 
         The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
         ids[offsets[i]:offsets[i + 1]]. Otherwise like `encode_batch`.
         """
-        ids, offsets = self._pipeline.encode_batch_array(
-            check_batch(texts), special, errors, threads
-        )
+        if dropout is None and seed is None:
+            ids, offsets = self._pipeline.encode_batch_array(
+                check_batch(texts), special, errors, threads
+            )
+        else:
+            rows = self._sample_batch(texts, special, errors, dropout, seed)
+            ids, offsets = concatenate_ids(rows)
         return add_template(ids, offsets, self.template) if add_special_tokens else (ids, offsets)
+
+    def _sample_batch(
+        self,
+        texts: Iterable[Text],
+        special: Special,
+        errors: Errors,
+        dropout: float | None,
+        seed: int | None,
+    ) -> list[list[int]]:
+        """Return the ids of each text with dropout; an error has the index of its text."""
+        probability, first = check_dropout(dropout, seed)
+        rows = []
+        for index, text in enumerate(check_batch(texts)):
+            try:
+                rows.append(self._sample(text, special, errors, False, probability, first, index))
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        return rows
 
     @fast_call(ENCODE)
     def encode_packed(

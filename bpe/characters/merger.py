@@ -61,6 +61,14 @@ class PieceMerger(ABC):
         """Return the id of each token of `pre_token`, and the number of bytes it stands for."""
 
     @abstractmethod
+    def _find(self, left: int, right: int) -> RankedMerge | None:
+        """Return the merge of two symbols."""
+
+    def _merged(self, symbols: list[int]) -> list[int]:
+        """Return the symbols that remain after all merges."""
+        return merge(symbols, self._find)
+
+    @abstractmethod
     def _merge_part(self, part: str) -> list[Sized]:
         """Return the tokens of a part of a text."""
 
@@ -116,7 +124,7 @@ class CharacterMerger(PieceMerger):
         is_unknown = False
         # Adjacent unknown characters become one token. A cut cannot separate them: text is cut only
         # before a "▁", and only if "▁" is a piece, so it is never unknown.
-        for symbol in merge(symbols, self._find):
+        for symbol in self._merged(symbols):
             data = self._text(symbol).encode("utf-8", ESCAPE)
             was_unknown, is_unknown = is_unknown, symbol >= first and self._fallback is None
             if symbol < first:
@@ -196,7 +204,7 @@ class TextMerger(PieceMerger):
     def _merge_part(self, part: str) -> list[Sized]:
         # The low bits of a symbol are an id. The high bits are the number of bytes that the symbol
         # stands for.
-        symbols = merge(self._symbols(part), self._find)
+        symbols = self._merged(self._symbols(part))
         return [(symbol & _ID_MASK, symbol >> _ID_BITS) for symbol in symbols]
 
     def _find(self, left: int, right: int) -> RankedMerge | None:

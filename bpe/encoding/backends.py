@@ -71,6 +71,21 @@ def make_backend(
             return np.array(list(recover_merges(vocabulary)), np.uint32).reshape(-1, 3)
 
     token_bytes = {**vocabulary.token_bytes, **added}
+    return python_backend(
+        pre_tokenizer, add_prefix_space, merge, merges, token_bytes, spans_in, trim_merger
+    )
+
+
+def python_backend(
+    pre_tokenizer: PreTokenizer | SupportsOffsets,
+    add_prefix_space: bool,
+    merge: Callable[[bytes], list[int]],
+    merges: Callable[[], NDArray[np.uint32]],
+    token_bytes: dict[int, bytes],
+    spans_in: Callable[[bytes], list[tuple[int, int]]] | None = None,
+    trim_merger: Callable[[], None] | None = None,
+) -> PythonBackend:
+    """Return a PythonBackend, which explains the arguments, with the split of `pre_tokenizer`."""
     split = (
         pre_tokenizer.split_bytes
         if isinstance(pre_tokenizer, PreTokenizer)

@@ -81,6 +81,7 @@ LAYERS = (
     ("bpe.encoding.normalized_segments", "bpe.decoders.piece_decoder"),
     ("bpe.decoders.rendered",),
     ("bpe.encoding.joins", "bpe.encoding.trim"),
+    ("bpe.encoding.dropout",),
     ("bpe.encoding.pipeline",),
     ("bpe.encoding.encode_stream", "bpe.encoding.segments"),
     ("bpe.formats*", "bpe.hub.special_tokens"),
