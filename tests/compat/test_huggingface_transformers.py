@@ -282,7 +282,7 @@ def test_the_environment_variable_overrides_the_arguments(
             with hf.patched(strict=True):
                 pass
             assert (settings.strict, settings.check) == expected
-            assert settings.current() == (*expected, False, False)
+            assert settings.current() == (*expected, False, False, 0.0)
     monkeypatch.setenv("PRETOK_HF", "factories,processes")
     with hf.patched():
         assert settings.current() == (False, 0.0, True, True)

@@ -7,12 +7,13 @@ from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from bpe import Tokenizer
-from bpe.compat.huggingface import internals
+from bpe.compat.huggingface import internals, settings
 from bpe.compat.huggingface.align import Aligner, Span
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
+from bpe.compat.huggingface.prompt_caching import Encode, cached
 from bpe.compat.huggingface.rows import BareRow, Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import (
@@ -83,12 +84,7 @@ class BpeEngine:
         self.is_native = internals.is_native(tokenizer)
         """True if C++ may pad and truncate the ids of a batch."""
         self._words = words
-        self.native_parts = self._native_parts()
-        """The parts that C++ needs to answer calls with one text; None if it must not.
-
-        They are the function that encodes, the ids before and after one sequence, whether all type
-        ids are 0, whether special tokens may be ordinary text, and `Aligner.calls_used`.
-        """
+        self._cached: tuple[float, Encode] = 0.0, tokenizer.encode
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -100,14 +96,29 @@ class BpeEngine:
         """True if a copy of the tokenizer surely has an equal engine."""
         return self.parts.keep_ids(self._tokenizer.added_tokens)
 
-    def _native_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
+    @property
+    def encode(self) -> Encode:
+        """The function that returns the ids of a text, as the setting `prompt_cache_mb` says."""
+        megabytes = settings.prompt_cache_mb
+        if self._cached[0] != megabytes:
+            encode = self._tokenizer.encode
+            self._cached = megabytes, cached(self._tokenizer, megabytes) if megabytes else encode
+        return self._cached[1]
+
+    @property
+    def native_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
+        """The parts that C++ needs to answer calls with one text; None if it must not.
+
+        They are the function that encodes, the ids before and after one sequence, whether all type
+        ids are 0, whether special tokens may be ordinary text, and `Aligner.calls_used`.
+        """
         if not self.is_simple:
             return None
         before, after = map(list, self.template)
         zero_types = not any((*self.types.before, self.type, *self.types.after))
         takes_text = not self._words
         calls = self._aligner.calls_used
-        return self._tokenizer.encode, before, after, zero_types, takes_text, calls
+        return self.encode, before, after, zero_types, takes_text, calls
 
     def _check(self, texts: list[Any], treatment: Treatment) -> None:
         """Raise CallFallbackError if the real tokenizer must encode `texts`."""
@@ -137,7 +148,7 @@ class BpeEngine:
 
     def row(self, text: str, treatment: Treatment) -> TextRow:
         """Return the row of a text."""
-        ids = self._encoded(self._tokenizer.encode, [text], text, treatment)
+        ids = self._encoded(self.encode, [text], text, treatment)
         return TextRow([text], [ids], self._aligner, treatment)
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[TextRow]:
@@ -149,6 +160,8 @@ class BpeEngine:
 
     def ids(self, texts: list[str], treatment: Treatment) -> list[list[int]]:
         """Return the ids of each text."""
+        if len(texts) == 1:
+            return [self._encoded(self.encode, texts, texts[0], treatment)]
         return self._encoded(self._tokenizer.encode_batch, texts, texts, treatment)
 
     def ids_and_spans(
@@ -200,7 +213,7 @@ class BpeEngine:
         if not text.isascii() and have_surrogates()([text]):
             return None
         try:
-            ids = self._tokenizer.encode(text, treatment)
+            ids = self.encode(text, treatment)
         except UnknownTokenError:
             return None
         window = self._bare_window if is_bare else self._encoded_window
@@ -231,7 +244,7 @@ class BpeEngine:
         texts = text, pair
         if not (text.isascii() and pair.isascii()) and have_surrogates()([*texts]):
             return None
-        encode = self._tokenizer.encode
+        encode = self.encode
         try:
             ids = encode(text, treatment), encode(pair, treatment)
         except UnknownTokenError:

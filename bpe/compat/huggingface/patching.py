@@ -34,7 +34,12 @@ _replaced: dict[tuple[Any, str], Any] = {}
 
 
 def patch(
-    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+    strict: bool = False,
+    check: float = 0.0,
+    *,
+    factories: bool = False,
+    processes: bool = False,
+    prompt_cache_mb: float = 0.0,
 ) -> None:
     """Let bpe serve the tokenizers of transformers, in the whole process.
 
@@ -48,15 +53,25 @@ def patch(
     multiprocessing or multiprocess spawns call `patch` with the same arguments before they run the
     main module; forked processes need nothing.
 
+    With `prompt_cache_mb`, calls with one text of 4,096 code points or more copy the ids of parts
+    that earlier texts had (`bpe.PromptCache`): chats that grow, and prompts with the same
+    instructions. It is the limit of the cache of each tokenizer, in MB of 2^20 bytes. Raises
+    ValueError for a negative number. How long a call takes then says whether its text was seen
+    before, so do not use it for texts of tenants that must not learn this of each other.
+
     The environment variable PRETOK_HF overrides the arguments: "off" (patch nothing), or one or
-    more of "strict", "check=0.01", "factories" and "processes" with commas.
+    more of "strict", "check=0.01", "factories", "processes" and "prompt_cache_mb=64" with commas.
     """
-    options = settings.from_environment(Options(strict, check, factories, processes))
+    if not 0 <= prompt_cache_mb < settings.MAX_MB:
+        raise ValueError(f"prompt_cache_mb={prompt_cache_mb!r}; expected a number of MB, 0 or more")
+    options = settings.from_environment(
+        Options(strict, check, factories, processes, float(prompt_cache_mb))
+    )
     with _lock:
         _outer.append(settings.current())
         if options is None:
             return
-        settings.use(options)
+        _use(options)
         if WHY_RECORD:
             _patch_newer(options)
         elif not _replaced:
@@ -66,6 +81,14 @@ def patch(
             _replace(found)
         if options.processes:
             _replace(spawning.replacements())
+
+
+def _use(options: Options) -> None:
+    """Put options into effect."""
+    before = settings.prompt_cache_mb
+    settings.use(options)
+    if options.prompt_cache_mb != before:
+        recheck_all()  # C++ gets the function that encodes again
 
 
 def _patch_newer(options: Options) -> None:
@@ -94,7 +117,7 @@ def unpatch() -> None:
     with _lock:
         if not _outer:
             return
-        settings.use(_outer.pop())
+        _use(_outer.pop())
         if _outer:
             return
         while _replaced:
@@ -109,10 +132,15 @@ def unpatch() -> None:
 
 @contextmanager
 def patched(
-    strict: bool = False, check: float = 0.0, *, factories: bool = False, processes: bool = False
+    strict: bool = False,
+    check: float = 0.0,
+    *,
+    factories: bool = False,
+    processes: bool = False,
+    prompt_cache_mb: float = 0.0,
 ) -> Iterator[None]:
     """Patch for the duration of a `with` block, in the whole process."""
-    patch(strict, check, factories=factories, processes=processes)
+    patch(strict, check, factories=factories, processes=processes, prompt_cache_mb=prompt_cache_mb)
     try:
         yield
     finally:

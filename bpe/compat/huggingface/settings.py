@@ -13,9 +13,11 @@ strict = False
 check = 0.0
 factories = False
 processes = False
+prompt_cache_mb = 0.0
 total: Counter[str] = Counter()
 
 VARIABLE = "PRETOK_HF"
+MAX_MB = float(1 << 40)
 
 
 class _Thread(local):
@@ -36,11 +38,13 @@ class Options(NamedTuple):
     """True if functions of tokenizers.Tokenizer that read a tokenizer return stand-ins."""
     processes: bool = False
     """True if spawned processes call `patch`, too."""
+    prompt_cache_mb: float = 0.0
+    """The limit of the PromptCache of each tokenizer, in MB of 2^20 bytes; 0: there is none."""
 
 
 def current() -> Options:
     """Return the options in effect."""
-    return Options(strict, check, factories, processes)
+    return Options(strict, check, factories, processes, prompt_cache_mb)
 
 
 def use(options: Options) -> None:
@@ -51,8 +55,8 @@ def use(options: Options) -> None:
 def from_environment(options: Options) -> Options | None:
     """Return `options` after the changes by PRETOK_HF; None if it turns `patch` off.
 
-    The variable holds "on", "off", "strict", "check=SHARE", "factories", "processes", or several of
-    them with commas.
+    The variable holds "on", "off", "strict", "check=SHARE", "factories", "processes",
+    "prompt_cache_mb=NUMBER", or several of them with commas.
     """
     for word in os.environ.get(VARIABLE, "").replace(" ", "").split(","):
         if word == "off":
@@ -61,10 +65,12 @@ def from_environment(options: Options) -> Options | None:
             options = options._replace(**{word: True})
         elif word.startswith("check="):
             options = options._replace(check=_share(word.removeprefix("check=")))
+        elif word.startswith("prompt_cache_mb="):
+            options = options._replace(prompt_cache_mb=_megabytes(word.partition("=")[2]))
         elif word not in ("", "on"):
             raise ValueError(
-                f"expected on, off, strict, check=SHARE, factories or processes in {VARIABLE}, "
-                f"got {word!r}"
+                "expected on, off, strict, check=SHARE, factories, processes or "
+                f"prompt_cache_mb=NUMBER in {VARIABLE}, got {word!r}"
             )
     return options
 
@@ -77,6 +83,18 @@ def _share(text: str) -> float:
     if not 0 <= share <= 1:
         raise ValueError(f"expected a number from 0 to 1 after check= in {VARIABLE}, got {text!r}")
     return share
+
+
+def _megabytes(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < MAX_MB:
+        raise ValueError(
+            f"expected a number of MB after prompt_cache_mb= in {VARIABLE}, got {text!r}"
+        )
+    return number
 
 
 @contextmanager
