@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bpe.budgets.borders import ChunkKind as ChunkKind
     from bpe.budgets.chunking import Chunk as Chunk
     from bpe.canonical.healing import Healed as Healed
+    from bpe.canonical.refusals import RefusedId as RefusedId
     from bpe.conversion.compare import compare as compare
     from bpe.conversion.convert import Conversion as Conversion
     from bpe.conversion.convert import convert as convert
@@ -99,6 +100,7 @@ _NAMES = {
     "bpe.budgets.borders": "BorderFinder ChunkKind",
     "bpe.budgets.chunking": "Chunk",
     "bpe.canonical.healing": "Healed",
+    "bpe.canonical.refusals": "RefusedId",
     "bpe.conversion.compare": "compare",
     "bpe.conversion.convert": "Conversion convert",
     "bpe.conversion.difference": "TextDifference",

@@ -7,13 +7,18 @@ from operator import index
 
 import numpy as np
 
+from bpe.canonical.bits import packed_bits
+from bpe.canonical.build import make_next_ids, unsupported_feature
 from bpe.canonical.contents import Contents
 from bpe.canonical.drift import check_policy, check_start, first_difference, segments_of
 from bpe.canonical.healing import Healed, StableEnd, stable_ids, stable_spans
 from bpe.canonical.id_cuts import IdCuts
+from bpe.canonical.next_ids import NextIds
+from bpe.canonical.refusals import RefusedId, refusal
 from bpe.decoders.decode import DecodeBytes
 from bpe.encoding.arguments import as_bytes
 from bpe.encoding.pipeline import Call
+from bpe.errors import UnsupportedError
 from bpe.once import once
 from bpe.tokenizer_budgets import TokenizerBudgets
 from bpe.types import Ids, Special, Text
@@ -163,6 +168,96 @@ class TokenizerCanonical(TokenizerBudgets):
         fits[order[low:high]] = True
         return packed_bits(fits & self._has_token)
 
+    def next_allowed(self, ids: Iterable[int], *, start: int = 0) -> Ids:
+        """Return the ids that can follow `ids` in the ids of some text, as a bit mask.
+
+        The mask is a uint32 array of shape (ceil(vocab_size / 32),): bit id % 32 of word id // 32
+        is set if a text exists whose ids, with special="allow", begin with `ids` and then this id.
+        A text is a str, so its UTF-8 is valid. The mask takes the pre-tokenizer, the added tokens
+        and NFC into account, not only merges. It has no bit if no text has ids that begin with
+        `ids`. A text may end after `ids` if `is_canonical(ids)`. `why_refused` explains a missing
+        bit.
+
+        `start` says that ids[:start] are known to begin the ids of some text, as after an earlier
+        call. Then the time does not depend on the number of these ids. The first call prepares
+        tables, which takes seconds for 100,000 tokens. Masks of the last open words are kept.
+
+        Raises UnsupportedError, which names the feature, for a tokenizer with a normalizer other
+        than NFC, a decoder, a prefix space, `single_word` tokens, tokens that are text, a
+        pre-tokenizer that is not a preset, or a preset with Phrase or Enclosed rules. Raises
+        UnknownTokenError for an id that no token has, and ValueError for a wrong `start`.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc"], vocab_size=258, preset="gpt2")
+        >>> mask = tok.next_allowed(tok.encode("a"))
+        >>> [id for id in b"abc " if mask[id // 32] >> id % 32 & 1] # "ab" would be one token
+        [97, 99, 32]
+        """
+        return self._allowed_words(_as_sequence(ids), start)
+
+    def why_refused(self, ids: Iterable[int], id: int, *, start: int = 0) -> RefusedId | None:
+        """Return why `next_allowed` has no bit for `id`, or None if it has the bit.
+
+        `RefusedId.reason` is a sentence, and `RefusedId.ids` are the ids of a text that shows it.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc"], vocab_size=258, preset="gpt2")
+        >>> tok.why_refused([97], 98)
+        RefusedId(reason="merges join b'a' and b'b'", ids=[256])
+        """
+        ids = _as_sequence(ids)
+        if not 0 <= index(id) < self.vocab_size or not self._has_token[id]:
+            return RefusedId("the vocabulary has no token with this id", [])
+        words = self._allowed_words(ids, start)
+        if words[id // 32] >> id % 32 & 1:
+            return None
+        if not words.any() and not self.is_canonical(ids):
+            return RefusedId("no text has ids that begin with these ids", self._shown(ids))
+        shown = self._shown([*ids[self._cut_before(ids, len(ids) - 1) :], id])
+        last = [index(ids[-1])] if len(ids) else []
+        return refusal(self._next_ids, self._added_ids, self._token_bytes_by_id, last, id, shown)
+
+    def _allowed_words(self, ids: Sequence[int], start: int) -> Ids:
+        """Return the bit mask of the ids that can follow `ids`."""
+        check_start(start, len(ids))
+        last = self._cut_before(ids, len(ids) - 1)
+        known = min(start, last)
+        if known < last:
+            # The ids from a cut up to `start` on may end a text differently, so they are compared.
+            known = self._cut_before(ids, start)
+        if known < last and self._drift(ids[known:last], "allow", 0) is not None:
+            return packed_bits(np.zeros(self.vocab_size, bool))
+        open_ids = tuple(map(index, ids[last:]))
+        for id in open_ids:
+            self._check_token(id)
+        return self._next_ids.allowed(open_ids)
+
+    def _shown(self, ids: Sequence[int]) -> list[int]:
+        """Return the ids of the text of `ids`."""
+        encoded = self._encode_array(self._text_of(ids), "allow", "replace", None, True)
+        return [int(id) for id in encoded]
+
+    @once
+    def _next_ids(self) -> NextIds:
+        cuts, split, vocabulary = self._cuts, self.pre_tokenizer, self.vocabulary
+        feature = unsupported_feature(
+            cuts, split, self.added_tokens, vocabulary, self.decoder is not None,
+            self.normalizer is not None,
+        )  # fmt: skip
+        if feature is not None:
+            raise UnsupportedError(
+                f"next_allowed does not support {feature}; use is_canonical to check whole texts"
+            )
+        assert cuts is not None
+        assert isinstance(split, PreTokenizer)
+
+        def encode(texts: list[bytes]) -> list[list[int]]:
+            return self._pipeline.encode_batch(list(texts), "allow", "replace", 1)
+
+        return make_next_ids(
+            cuts, split, self.added_tokens, vocabulary, self._merge_rows, encode, self.vocab_size
+        )
+
     def _drift(self, ids: Sequence[int], special: Special, start: int) -> int | None:
         """Return the index of the first difference for ids without a template."""
         at = self._cut_before(ids, start) if special == "allow" else 0
@@ -226,13 +321,6 @@ class TokenizerCanonical(TokenizerBudgets):
         """Return the bytes of an id; raises UnknownTokenError if no token has it."""
         self._check_token(id)
         return self._token_bytes_by_id[id]
-
-
-def packed_bits(bits: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Ids:
-    """Return bits as words of 32 bits; bit i of a word is item i of 32 items."""
-    padded = np.zeros(-len(bits) // 32 * -32, np.uint8)
-    padded[: len(bits)] = bits
-    return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32, copy=False)
 
 
 def _as_sequence(ids: Iterable[int]) -> Sequence[int]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
+import numpy as np
 import unicodedata2
+from numpy.typing import NDArray
 
 from bpe.normalizers.aligned_text import AlignedText, Change
 from bpe.normalizers.growth import Growth
@@ -226,3 +228,17 @@ def begins_anew(char: str) -> bool:
         return True
     first = unicodedata2.normalize("NFD", char)[0]
     return not unicodedata2.combining(first) and first not in _second_characters()
+
+
+@cache
+def unstable_code_points() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return for each code point whether `begins_anew` is false, and whether NFC changes it."""
+    depends, changes = (np.zeros(MAX_CODE_POINT + 1, bool) for _ in range(2))
+    form = UnicodeForm("NFC")
+    seconds = _second_characters()
+    for code in range(MIN_DECOMPOSED, MAX_CODE_POINT + 1):
+        char = chr(code)
+        if unicodedata2.combining(char) or char in seconds or unicodedata2.decomposition(char):
+            depends[code] = not begins_anew(char)
+            changes[code] = form.normalize(char) != char
+    return depends, changes

@@ -173,12 +173,12 @@ class _StagePairs:
 
     def letters(self) -> set[str]:
         """Return the code points of the texts of all rules, in every case that a rule matches."""
-        return {char for rule in self._rules for char in _letters(rule)}
+        return {char for rule in self._rules for char in letters_of(rule)}
 
     def reads(self, char: str) -> bool:
         """Return whether a rule has `char` in one of its sets or texts."""
         return any(
-            any(self._has(chars, char) for chars in rule.sets()) or char in _letters(rule)
+            any(self._has(chars, char) for chars in rule.sets()) or char in letters_of(rule)
             for rule in self._rules
         )
 
@@ -232,10 +232,10 @@ class _StagePairs:
         return not (self._ends_lines and self._has(rule.newline, a))
 
 
-def _letters(rule: Rule) -> str:
+def letters_of(rule: Rule) -> str:
     """Return the code points of a rule's texts, in every case that the rule matches."""
     if isinstance(rule, CasedWord):
-        return "" if rule.suffix is None else _letters(rule.suffix)
+        return "" if rule.suffix is None else letters_of(rule.suffix)
     if isinstance(rule, Contraction):
         letters = "".join(rule.suffixes)
         return "'" + letters + (letters.upper() + "\u017f\u212a" if rule.ignore_case else "")

@@ -12,7 +12,22 @@ from vocabularies import BYTES
 
 PARTS = ["a", "b", "A", " ", "\n", "1", ".", "é", "中", "'s", "'", "<", "<e>", "e\u0301", "ab "]
 """Texts whose concatenations meet all rules of the presets, and the added tokens."""
-MERGED = [b"a", b"b", b" ", b"'", b"1", b".", b"\n", b"\xc3", b"\xa9", b"A", b"s", b"<", b"\xe4"]
+MERGED = [
+    b"a",
+    b"b",
+    b" ",
+    b"'",
+    b"1",
+    b".",
+    b"\n",
+    b"\xc3",
+    b"\xa9",
+    b"A",
+    b"s",
+    b"<",
+    b"\xe4",
+    b"\t",
+]
 
 
 def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: Any) -> Tokenizer:

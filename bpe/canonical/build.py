@@ -1,0 +1,90 @@
+"""Make the NextIds of a tokenizer, or say why its next ids cannot be decided exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bpe.budgets.cuts import Cuts
+from bpe.budgets.proofs import CUT
+from bpe.canonical.classes import Classes
+from bpe.canonical.next_ids import Encode, NextIds
+from bpe.canonical.pairs import Pairs
+from bpe.canonical.splits import Splits
+from bpe.canonical.token_groups import MAX_CLASSES
+from bpe.canonical.token_texts import TokenTexts
+from bpe.encoding.added_tokens import AddedToken
+from bpe.errors import UnsupportedError, shortened
+from bpe.vocabulary import Rows, Vocabulary
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.rules import CasedWord, Contraction, Groups, Literal, Run, Spaces
+
+DECIDED = (CasedWord, Contraction, Groups, Literal, Run, Spaces)
+"""The kinds of rules for which all ways to split are found."""
+
+
+def unsupported_feature(
+    cuts: Cuts | None,
+    split: object,
+    added: Sequence[AddedToken],
+    vocabulary: Vocabulary,
+    has_decoder: bool,
+    has_normalizer: bool,
+) -> str | None:
+    """Return the feature of a tokenizer that NextIds cannot decide, or None."""
+    if not isinstance(split, PreTokenizer):
+        return "a pre-tokenizer that is not a preset"
+    for stage in split.preset.stages:
+        if stage.behavior != "isolated" or stage.invert:
+            return f"the behavior {stage.behavior!r} of a stage of preset {split.preset.name!r}"
+        for rule in stage.rules:
+            if not isinstance(rule, DECIDED):
+                return f"the rule kind {type(rule).__name__} of preset {split.preset.name!r}"
+    for token in added:
+        if token.single_word:
+            return f"the flag single_word of added token {shortened(token.content)}"
+        if vocabulary.bytes_of(token.id) not in (None, token.content.encode()):
+            return f"added token {shortened(token.content)}, whose id is that of another token"
+    if cuts is None:
+        return "the normalizer" if has_normalizer else "the vocabulary"
+    if cuts.is_text:
+        return "a model whose tokens are text"
+    if has_decoder:
+        return "the decoder"
+    if cuts.puts_prefix:
+        return "add_prefix_space"
+    if cuts.normalizes and cuts.has_normalized_tokens:
+        return "added tokens that are searched in normalized text"
+    return None
+
+
+def make_next_ids(
+    cuts: Cuts,
+    split: PreTokenizer,
+    added: Sequence[AddedToken],
+    vocabulary: Vocabulary,
+    rows: Callable[[], Rows],
+    encode: Encode,
+    size: int,
+) -> NextIds:
+    """Return the NextIds of a tokenizer without an unsupported feature."""
+    classes = Classes(split, cuts.normalizes, vocabulary.missing_bytes)
+    if classes.count > MAX_CLASSES:
+        raise UnsupportedError(
+            f"next_allowed: the rules of preset {split.preset.name!r} distinguish {classes.count} "
+            f"classes of characters; expected at most {MAX_CLASSES}"
+        )
+    pairs = Pairs(vocabulary, rows, size)
+    contents = {token.id for token in added}
+    tokens = {id: token for id, token in vocabulary.token_bytes.items() if id not in contents}
+    return NextIds(
+        pairs,
+        classes,
+        Splits(split, classes),
+        TokenTexts(tokens, size, classes, pairs, cuts.normalizes),
+        tokens,
+        vocabulary.ids if vocabulary.ignore_merges else {},
+        added,
+        encode,
+        lambda before, after: cuts.between(before, after) == CUT,
+        size,
+    )

@@ -1,0 +1,208 @@
+"""next_allowed against its definition: the ids of all short strings, and witnesses of all bits."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
+from bpe.canonical.pairs import Pairs
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Lowercase
+from paths import shared
+from pretok.machine.backend import BackendName
+from small_vocabularies import random_tokenizer
+from support import max_examples, seeded
+from vocabularies import BYTES, tokenizer
+
+PRESETS = ("gpt2", "cl100k", "llama3", "qwen2", "o200k", "deepseek-v3")
+LETTERS = ["a", "b", "A", " ", "\n", "\t", "1", ".", "é", "中", "'", "s", "<", "e", ">", "\u0301"]
+MAX_LETTERS = 5
+ASKED = 12
+"""The number of starts of ids whose masks are compared, for each tokenizer."""
+
+
+def ids_of_mask(mask: Any, size: int) -> list[int]:
+    """Return the ids whose bits are set."""
+    assert mask.dtype == np.uint32
+    assert mask.shape == (-(-size // 32),)
+    bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
+    return [int(id) for id in np.flatnonzero(bits)]
+
+
+def followers(tok: Tokenizer, letters: list[str], longest: int) -> dict[tuple[int, ...], set[int]]:
+    """Return the ids that follow each start of the ids of all strings of `letters`."""
+    found: dict[tuple[int, ...], set[int]] = {}
+    for size in range(longest + 1):
+        texts = ["".join(text) for text in product(letters, repeat=size)]
+        for ids in tok.encode_batch(texts, "allow"):
+            for place, id in enumerate(ids):
+                found.setdefault(tuple(ids[:place]), set()).add(id)
+    return found
+
+
+def check(tok: Tokenizer, rng: Random, letters: list[str], longest: int, asked: int) -> None:
+    """Compare masks with the ids of all strings, and find a text for each bit."""
+    found = followers(tok, letters, longest)
+    starts = sorted(found)
+    for start in rng.sample(starts, min(asked, len(starts))):
+        allowed = ids_of_mask(tok.next_allowed(start), tok.vocab_size)
+        refused = found[start].difference(allowed)
+        assert not refused, (start, refused, tok.added_tokens, letters)
+        assert all(tok.why_refused(start, id) is None for id in allowed[:5])
+        last = tok._cut_before(start, len(start) - 1)
+        for id in allowed:
+            if id < 256 and rng.random() < 0.9:
+                continue
+            text = tok._next_ids.witness(start[last:], id)
+            assert text is not None, (start, id, tok.added_tokens, letters)
+            whole = tok.decode_bytes(start[:last]) + text
+            assert tok.encode(whole.decode(), "allow")[: len(start) + 1] == [*start, id]
+        for id in set(range(tok.vocab_size)).difference(allowed):
+            if id in tok._token_bytes_by_id and rng.random() < 0.05:
+                assert tok.why_refused(start, id) is not None
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_masks_are_those_of_all_strings(preset: str, backend: BackendName) -> None:
+    rng = seeded(f"next {preset} {backend}")
+    for _ in range(max_examples(2)):
+        tok = random_tokenizer(rng, preset, backend)
+        letters = rng.sample(LETTERS, 4)
+        check(tok, rng, letters, MAX_LETTERS if backend == "native" else 4, ASKED)
+
+
+def test_backends_agree(native: BackendName) -> None:
+    rng = seeded("next backends")
+    for _ in range(max_examples(4)):
+        seed, preset = rng.random(), rng.choice(PRESETS)
+        ours = random_tokenizer(Random(seed), preset, native)
+        python = random_tokenizer(Random(seed), preset, "python")
+        ids = ours.encode("".join(rng.choices(LETTERS, k=6)), "allow")
+        for size in range(len(ids) + 1):
+            masks = [tok.next_allowed(ids[:size]).tolist() for tok in (ours, python)]
+            assert masks[0] == masks[1], (ids[:size], preset)
+
+
+def test_pairs_are_those_of_merging() -> None:
+    rng = seeded("pairs")
+    ordered = 0
+    for _ in range(max_examples(30)):
+        tok = random_tokenizer(rng, "gpt2", "python")
+        pairs = Pairs(tok.vocabulary, tok._merge_rows, tok.vocab_size)
+        ordered += not pairs._unordered
+        for id, token in tok.vocabulary.token_bytes.items():
+            assert pairs.is_made[id] == (pairs.merged(token) == [id])
+        made = np.flatnonzero(pairs.is_made).tolist()
+        for left in rng.sample(made, 20) + [id for id in made if id > 255]:
+            apart = pairs.followers(left)
+            for right in made:
+                assert apart[right] == pairs.stay_apart(left, right), (left, right)
+        for _ in range(40):
+            ids = [rng.choice(made)]
+            while len(ids) < 5 and (right := np.flatnonzero(pairs.followers(ids[-1]))).size:
+                ids.append(int(rng.choice(right.tolist()[-40:])))
+            data = b"".join(tok.vocabulary.token_bytes[id] for id in ids)
+            assert pairs.merged(data) == ids
+    assert ordered
+
+
+def test_merges_alone_refuse_canonical_ids(native: BackendName) -> None:
+    """Two tokens that merge may stand side by side, because a pre-token ends between them."""
+    tok = tokenizer("cl100k", native)
+    pairs = tok._next_ids._pairs
+    ids = tok.encode("def f(x):\n\t\treturn x\n\n\n    y = 12345  # !!!\n")
+    wrong = [at for at in range(1, len(ids)) if not pairs.stay_apart(ids[at - 1], ids[at])]
+    assert wrong
+    for at in wrong:
+        assert ids[at] in ids_of_mask(tok.next_allowed(ids[:at]), tok.vocab_size)
+
+
+@pytest.mark.parametrize("name", ["r50k", "cl100k"])
+def test_no_id_of_real_text_is_refused(name: str, native: BackendName) -> None:
+    tok = tokenizer(name, native)
+    size = 20 * max_examples(1)
+    for file in ("code", "multilingual", "whitespace", "emoji"):
+        text = shared("texts", f"{file}.txt").read_text(encoding="utf-8")
+        ids = tok.encode(text[4000 : 4000 + size], "allow")
+        for at, id in enumerate(ids):
+            mask = tok.next_allowed(ids[:at], start=max(at - 1, 0))
+            assert mask[id // 32] >> id % 32 & 1, (file, at, tok.why_refused(ids[:at], id))
+
+
+def small(**options: Any) -> Tokenizer:
+    tokens = BYTES | {256: b"ab", 257: b" ab", 258: "é".encode(), 259: b"\n\n"}
+    return Tokenizer(Vocabulary(tokens), **{"preset": "llama3", **options})
+
+
+def test_ids_that_begin_no_text() -> None:
+    tok = small()
+    assert not tok.next_allowed([97, 98, 97]).any()
+    assert not tok.next_allowed([0x80, 97]).any()
+    assert not tok.next_allowed([0xFF]).any()
+    assert not tok.next_allowed([97, 98, 32, 256, 32, 256]).any()
+    assert tok.why_refused([97, 98, 97], 98) == bpe.RefusedId(
+        "no text has ids that begin with these ids", [256, 97]
+    )
+    with pytest.raises(bpe.UnknownTokenError):
+        tok.next_allowed([97, 999])
+    with pytest.raises(ValueError, match="start=3; expected an int from 0 to 2"):
+        tok.next_allowed([97, 98], start=3)
+
+
+def test_refusals() -> None:
+    tok = small(added_tokens=[AddedToken("<e>", 300)])
+    reasons = {
+        (): (0x80, "is not valid UTF-8"),
+        (97,): (98, "merges join b'a' and b'b'"),
+        (0xC3,): (0xA9, "merges join"),
+        (*b"<e",): (ord(">"), "an added token matches"),
+        (0xE4,): (300, "encoding does not give b'<e>' here"),
+        (ord("1"), ord("2"), ord("3")): (500, "no token with this id"),
+    }
+    for ids, (id, reason) in reasons.items():
+        refusal = tok.why_refused(ids, id)
+        assert refusal is not None
+        assert reason in refusal.reason
+        if id < 256 and "UTF-8" not in reason:
+            assert refusal.ids != [*ids, id]
+
+
+def test_start_does_not_change_the_mask() -> None:
+    rng = seeded("start")
+    tok = small(added_tokens=[AddedToken("<e>", 300)])
+    for _ in range(20):
+        ids = tok.encode("".join(rng.choices([*LETTERS, "ab", "<e>"], k=8)), "allow")
+        expected = tok.next_allowed(ids)
+        for start in range(len(ids) + 1):
+            assert (tok.next_allowed(ids, start=start) == expected).all()
+
+
+def test_unsupported_features() -> None:
+    class Whole:
+        def offsets(self, text: str) -> Any:
+            return np.array([0, len(text)])
+
+    for feature, tok in {
+        "a pre-tokenizer that is not a preset": small(preset=Whole()),
+        "the normalizer": small(normalizer=NormalizerChain((Lowercase(),))),
+        "add_prefix_space": small(add_prefix_space=True),
+        "single_word": small(added_tokens=[AddedToken("<e>", 300, single_word=True)]),
+        "the behavior 'merged_with_next'": small(preset="superbpe"),
+    }.items():
+        with pytest.raises(UnsupportedError, match=feature):
+            tok.next_allowed([97])
+
+
+def test_healing_with_a_mask() -> None:
+    """The first ids after a healed prompt begin with its bytes, and are canonical."""
+    tok = small()
+    healed = tok.heal(tok.encode("ab a"))
+    mask = tok.healing_mask(healed.bytes) & tok.next_allowed(healed.ids)
+    assert healed.bytes == b" a"
+    assert ids_of_mask(mask, tok.vocab_size) == [32, 257]
