@@ -191,6 +191,26 @@ def test_the_prefix_comes_once(tmp_path: Path, native: BackendName) -> None:
         )
 
 
+def test_a_collision_is_a_miss(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    tokens = [AddedToken("<e>", 900)]
+    tok = Tokenizer(vocabulary, "gpt2", added_tokens=tokens, add_prefix_space=True)
+    text = "the <e> abc\n" * 6  # one chunk and a rest
+    calls: list[dict[str, Any]] = [
+        {}, {"salt": "a"}, {"salt": "b"}, {"special": "allow"}, {"special": set()},
+        {"continuation": True},
+    ]  # fmt: skip
+    for before in calls:
+        for after in calls:
+            cache = small_cache(tok, windows=(64, 64), hash_mask=0)  # all hashes are equal
+            cache.encode(text, **{"special": "text"} | before)
+            assert cache.stats.chunks == 1
+            options = {"special": "text"} | after
+            found = cache.encode(text, **options)
+            assert (found.reused > 0) == (before == after)
+            options.pop("salt", None)
+            assert found.ids.tolist() == tok.encode(text, **options)
+
+
 def test_templates_and_counts(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     tok = Tokenizer(vocabulary, "gpt2", template=Template((7, 8), (9,)), backend=backend)
     cache = PromptCache(tok)
