@@ -15,6 +15,18 @@ class Contents:
         self.all = [token.content.encode() for token in added]
         self.longest = max(map(len, self.all), default=1)
         self._firsts = frozenset(content[0] for content in self.all)
+        self._set = frozenset(self.all)
+        self._sizes = sorted({len(content) for content in self.all})
+
+    def is_in(self, text: bytes) -> bool:
+        """Return whether `text` contains an added token."""
+        if self._firsts.isdisjoint(text):
+            return False
+        return any(
+            text[start : start + size] in self._set
+            for size in self._sizes
+            for start in range(len(text) - size + 1)
+        )
 
     def may_cover(self, before: bytes, after: bytes) -> bool:
         """Return whether an added token may have bytes on both sides of a place.

@@ -95,8 +95,7 @@ class NextIds:
         self._sorted = sorted((token, id) for id, token in tokens.items())
         self._has_content: Bits = np.zeros(size, bool)
         for id, token in tokens.items():
-            if any(content in token for content in self._contents.all):
-                self._has_content[id] = True
+            self._has_content[id] = self._contents.is_in(token)
         self._begins_white: Bits = np.zeros(size, bool)
         for id, text in zip(texts.ids.tolist(), texts.texts, strict=True):
             self._begins_white[id] = is_white(text[0])
