@@ -285,7 +285,7 @@ def test_the_environment_variable_overrides_the_arguments(
             assert settings.current() == (*expected, False, False, 0.0)
     monkeypatch.setenv("PRETOK_HF", "factories,processes")
     with hf.patched():
-        assert settings.current() == (False, 0.0, True, True)
+        assert settings.current() == (False, 0.0, True, True, 0.0)
     assert settings.current() == settings.Options()
     for wrong in ("yes", "check=2", "check=x", "strict check"):
         monkeypatch.setenv("PRETOK_HF", wrong)

@@ -83,7 +83,8 @@ def test_arguments_are_those_of_python(backend: BackendName) -> None:
     ours = made(backend)
     signature = inspect.signature(ours.encode)
     assert list(signature.parameters) == [
-        "text", "special", "errors", "add_special_tokens", "threads", "continuation"
+        "text", "special", "errors", "add_special_tokens", "threads", "continuation", "dropout",
+        "seed",
     ]  # fmt: skip
     assert inspect.signature(Tokenizer.encode).parameters["special"].default == "raise"
     assert Tokenizer.encode.__name__ == "encode"
