@@ -97,6 +97,8 @@ class TokenFacts:
     """The chat template in Jinja; never ""."""
     named_templates: Mapping[str, str] = field(default_factory=dict)
     """The other chat templates by name, such as "tool_use"; .pretok files omit them."""
+    dropout: float = 0.0
+    """The `dropout` of a tokenizer.json. A call that encodes uses it only if it is passed."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenFacts):
@@ -108,13 +110,14 @@ class TokenFacts:
 
     def __bool__(self) -> bool:
         """Return whether there is any fact."""
-        return self._key() != (b"", b"", (), (), None, ())
+        return self._key() != (b"", b"", (), (), None, (), 0.0)
 
     def _key(self) -> tuple[object, ...]:
         roles = tuple(sorted(self.roles.items()))
         scores = self.scores.astype("<f4").tobytes()
         named = tuple(sorted(self.named_templates.items()))
-        return self.types.tobytes(), scores, roles, self.ends, self.chat_template, named
+        types = self.types.tobytes()
+        return types, scores, roles, self.ends, self.chat_template, named, self.dropout
 
 
 def roles_of_names(ids: Mapping[str, int]) -> dict[str, int]:

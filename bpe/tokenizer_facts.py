@@ -95,6 +95,11 @@ class TokenizerFacts(TokenizerParts):
         self._check_token(id)
         return float(self._scores[id])
 
+    @property
+    def dropout(self) -> float:
+        """The `dropout` of the file, or 0. A call that encodes uses it only if it is passed."""
+        return self._spec.facts.dropout
+
     @once
     def role_ids(self) -> dict[str, int]:
         """The ids of tokens by role: "bos", "eos", "unk", "pad", "sep", "mask", "eot", "eom",

@@ -139,8 +139,18 @@ def read(
     parts = _with_vocabulary(file, vocabulary, added, needs_preset)
     unknown = file["model"]["unk_token"].value
     id = (vocab.get(unknown) if unknown in vocab else ids.get(unknown)) if unknown else None
-    facts = TokenFacts() if id is None else TokenFacts(roles={"unk": id})
+    dropout = float(file["model"]["dropout"].value or 0.0)
+    if dropout:
+        notes += (_dropout_note(dropout),)
+    facts = TokenFacts(roles={} if id is None else {"unk": id}, dropout=dropout)
     return replace(parts, notes=notes, facts=facts)
+
+
+def _dropout_note(dropout: float) -> str:
+    return (
+        f"tokenizer.json: model.dropout is {dropout}, with which tokenizers leaves out merges at "
+        f"random; bpe does so only in calls with dropout={dropout}"
+    )
 
 
 def _read_others(data: bytes, path: Path, needs_preset: bool, spec: FileSpec) -> TokenizerSpec:
@@ -260,8 +270,8 @@ def check_model(model: Value) -> None:
     dropout = model["dropout"]
     if type(dropout.value) not in (type(None), int, float):
         raise dropout.malformed("null or a number")
-    if dropout.value:
-        raise dropout.unsupported("dropout makes ids random; set it to null")
+    if dropout.value is not None and not 0 <= dropout.value <= 1:
+        raise dropout.malformed("null or a number from 0 to 1")
     # unk_token has no effect on byte-level BPE: each byte is a token, which Vocabulary checks. So
     # only the type of unk_token is checked here. `_text` reads it for other models.
     if model["unk_token"].value is not None:

@@ -52,7 +52,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     names = texts | {token.id: token.content for token in added}
     model = {
         "type": "BPE",
-        "dropout": None,
+        "dropout": spec.facts.dropout or None,
         "unk_token": options.unknown,
         "continuing_subword_prefix": options.prefix or None,
         "end_of_word_suffix": options.suffix or None,

@@ -17,7 +17,7 @@ _MAX_NAMES = 3
 """The maximal number of added tokens that an error names."""
 
 PARTS = frozenset({"added_tokens", "flags", "normalizer", "add_prefix_space", "template",
-                   "trim_offsets", "decoder", "truncation", "padding"})  # fmt: skip
+                   "trim_offsets", "decoder", "truncation", "padding", "dropout"})  # fmt: skip
 """The parts of a tokenizer that some format cannot hold; the flags are those of added tokens."""
 
 
@@ -81,6 +81,8 @@ def _parts(spec: TokenizerSpec) -> Iterator[_Part]:
     yield _Part("trim_offsets", "trim_offsets" * bool(spec.trim_offsets), {"trim_offsets": ()})
     yield _Part("decoder", "the decoder" * (spec.decoder is not None), {"decoder": None})
     yield _Part("truncation", "truncation" * (spec.truncation is not None), {"truncation": None})
+    dropout = f"dropout={spec.facts.dropout}" * bool(spec.facts.dropout)
+    yield _Part("dropout", dropout, {"facts": replace(spec.facts, dropout=0.0)})
     yield _Part("padding", "padding" * (spec.padding is not None), {"padding": None})
 
 

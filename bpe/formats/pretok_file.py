@@ -90,7 +90,7 @@ class PretokFormat(Format):
     name = "pretok"
     suffix = ".pretok"
     kinds = (Vocabulary, CharacterVocabulary, TextVocabulary)
-    holds = PARTS - {"truncation", "padding"}
+    holds = PARTS - {"truncation", "padding", "dropout"}
 
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)

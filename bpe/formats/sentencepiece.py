@@ -46,7 +46,9 @@ class SentencePieceFormat(Format):
     name = "SentencePiece"
     suffix = ".model"
     kinds = (CharacterVocabulary, TextVocabulary)
-    holds = PARTS - {"add_prefix_space", "template", "trim_offsets", "truncation", "padding"}
+    holds = PARTS - {
+        "add_prefix_space", "template", "trim_offsets", "truncation", "padding", "dropout"
+    }  # fmt: skip
 
     def detects(self, source: Source) -> bool:
         return begins_with_piece(source.head)

@@ -35,7 +35,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
              'padding.direction is "left"; expected one of Right, Left'),
         _bad("surprise", 1, UnsupportedError, "surprise is 1, which is not supported"),
         _bad("model", {"type": "WordPiece"}, UnsupportedError, 'model.type is "WordPiece"'),
-        _bad("model.dropout", 0.1, UnsupportedError, "model.dropout is 0.1, which is not"),
+        _bad("model.dropout", 1.5, VocabularyError, "model.dropout is 1.5; expected null or a"),
         _bad("model.dropout", "no", VocabularyError, 'model.dropout is "no"; expected null or'),
         _bad("model.continuing_subword_prefix", "##", VocabularyError, "does not begin with '##'"),
         _bad("model.end_of_word_suffix", 5, VocabularyError, "model.end_of_word_suffix is 5"),

@@ -72,6 +72,10 @@ def build_again(parts: Parts, added: Mapping[int, Any]) -> BpeEngine | None:
 def _engine(parts: Parts, added: Sequence[AddedToken]) -> BpeEngine:
     spec = parts.spec
     assert spec.preset is not None, "`build` has checked it"
+    if spec.facts.dropout:
+        raise UnsupportedError(
+            f"model.dropout is {spec.facts.dropout}, which makes ids random; set it to null"
+        )
     tokenizer = Tokenizer(
         spec.vocabulary,
         spec.preset,

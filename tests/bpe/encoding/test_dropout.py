@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from math import log, sqrt
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from bpe import AddedToken, SpecialTokenError, Tokenizer, Vocabulary
 from paths import shared
 from pretok.machine.backend import BackendName
 from vocabularies import BYTES, tokenizer
+from vocabulary_files import huggingface, write
 
 MERGES = [("a", "b"), ("b", "a"), ("ab", "a"), ("a", "a"), ("ab", "ab")]
 TOKENS = BYTES | {256 + at: (a + b).encode() for at, (a, b) in enumerate(MERGES)}
@@ -207,3 +210,24 @@ def test_llama_2_has_the_distribution_of_tokenizers(native: BackendName) -> None
     for ids in {*ours, *theirs}:
         # `ours` is fixed and within 5 standard deviations; `theirs` is bounded by Hoeffding.
         assert abs(ours[ids] - theirs[ids]) < room + 2.5 * sqrt(rounds), ids
+
+
+def test_a_file_with_dropout(tmp_path: Path) -> None:
+    """The file loads with a warning; only calls with `dropout` leave out merges."""
+    file = huggingface(model_dropout=0.25)
+    path = write(tmp_path / "tokenizer.json", file)
+    plain = bpe.load(write(tmp_path / "plain.json", huggingface()))
+    with pytest.warns(bpe.VocabularyWarning, match="is 0.25, with which"):
+        tok = bpe.load(path)
+    assert (tok.dropout, plain.dropout) == (0.25, 0.0)
+    text = "ab abc " * 20
+    assert tok.encode(text) == plain.encode(text)
+    seeded = tok.encode(text, dropout=tok.dropout, seed=1)
+    assert seeded == plain.encode(text, dropout=0.25, seed=1)
+    tok.save(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["model"]["dropout"] == 0.25
+    with pytest.raises(bpe.VocabularyError, match="dropout=0"):
+        tok.save(tmp_path / "other.pretok")
+    tok.save(tmp_path / "other.pretok", lossy=True)
+    assert bpe.load(tmp_path / "other.pretok").dropout == 0.0
+    assert pickle.loads(pickle.dumps(tok)).dropout == 0.25

@@ -32,6 +32,8 @@ class File:
         file = parse_rest(data, native)
         model = file["model"]
         check_model(model)
+        if model["dropout"].value:
+            raise model["dropout"].unsupported("dropout makes ids random; set it to null")
         self.vocab: Mapping[str, int] = (
             model["vocab"].object() if native is None else TextIds(native)
         )
