@@ -149,7 +149,8 @@ void make_step(const pretok_tokenizer *tokenizer, Owned<pretok_session> &session
   if (kind == 5) {
     Ids ids;
     for (std::size_t left = input.below(4); left > 0; --left) {
-      const std::uint32_t id = input.below(4) == 0 ? X + input.below(3) : input.below(256);
+      const std::size_t other = X + input.below(3);
+      const auto id = static_cast<std::uint32_t>(input.coin() ? other : input.below(256));
       const char *bytes = "";
       std::size_t size = 0;
       pretok_rendered_bytes(tokenizer, id, &bytes, &size, nullptr);
