@@ -471,9 +471,21 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
 
+    def _with(self, **changes: Any) -> Tokenizer:
+        """Return a tokenizer without a name, with `changes` in place of arguments of this one."""
+        return Tokenizer(**(self._arguments() | {"name": None} | changes))
+
     def __reduce__(self) -> tuple[object, ...]:
+        arguments = self._arguments()
+        first = arguments.pop("vocabulary"), arguments.pop("preset")
+        return partial(Tokenizer, **arguments), first
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments of __init__ that make an equal tokenizer."""
         spec = self._spec
-        arguments: dict[str, Any] = {
+        return {
+            "vocabulary": spec.vocabulary,
+            "preset": self.pre_tokenizer,
             "added_tokens": self.added_tokens,
             "normalizer": spec.normalizer,
             "add_prefix_space": spec.add_prefix_space,
@@ -487,4 +499,3 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),
         }
-        return partial(Tokenizer, **arguments), (spec.vocabulary, self.pre_tokenizer)

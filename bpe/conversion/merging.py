@@ -98,19 +98,11 @@ def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularie
             )  # fmt: skip
             new_added.append(known)
         ids[token.id] = known.id
-    spec = first.to_spec()
-    merged = Tokenizer(
-        maker.vocabulary(),
-        first.pre_tokenizer,
+    merged = first._with(
+        vocabulary=maker.vocabulary(),
         added_tokens=(*first.added_tokens, *new_added),
-        normalizer=spec.normalizer,
-        add_prefix_space=spec.add_prefix_space,
-        template=spec.template,
-        decoder=spec.decoder,
-        truncation=spec.truncation,
-        padding=spec.padding,
-        trim_offsets=spec.trim_offsets,
-        facts=spec.facts,
+        backend=None,
+        cache_mb=None,
     )
     return MergedVocabularies(merged, ids, range(first.vocab_size, maker.size), left)
 

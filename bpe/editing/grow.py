@@ -106,23 +106,9 @@ def with_vocabulary(
 
     None keeps the facts, the backend, the cache limit and the split of `tokenizer`.
     """
-    from bpe.tokenizer import Tokenizer
-
-    return Tokenizer(
-        vocabulary,
-        tokenizer.pre_tokenizer if pre_tokenizer is None else pre_tokenizer,
-        added_tokens=tokenizer.added_tokens,
-        normalizer=tokenizer.normalizer,
-        add_prefix_space=tokenizer.add_prefix_space,
-        template=tokenizer.template,
-        decoder=tokenizer.decoder,
-        truncation=tokenizer.truncation,
-        padding=tokenizer.padding,
-        trim_offsets=tokenizer.trim_offsets,
-        facts=tokenizer._spec.facts if facts is None else facts,
-        backend=backend or tokenizer._requested_backend,
-        cache_mb=tokenizer.cache_mb if cache_mb is None else cache_mb,
-    )
+    changes = {"preset": pre_tokenizer, "facts": facts, "backend": backend, "cache_mb": cache_mb}
+    given = {name: value for name, value in changes.items() if value is not None}
+    return tokenizer._with(vocabulary=vocabulary, **given)
 
 
 def with_tokens(

@@ -134,7 +134,6 @@ def remapped(
 
     `added` are the added tokens to keep, with their old ids.
     """
-    from bpe.tokenizer import Tokenizer
 
     template = [id for ids in tokenizer.template for id in ids]
     unknown = next((id for id in template if id not in new_ids), None)
@@ -149,20 +148,13 @@ def remapped(
         decoder = replace(decoder, invisible=invisible)
     if padding is not None and padding.pad_id in new_ids:
         padding = padding._replace(pad_id=new_ids[padding.pad_id])
-    made = Tokenizer(
-        vocabulary,
-        tokenizer.pre_tokenizer,
+    made = tokenizer._with(
+        vocabulary=vocabulary,
         added_tokens=[replace(token, id=new_ids[token.id]) for token in added],
-        normalizer=tokenizer.normalizer,
-        add_prefix_space=tokenizer.add_prefix_space,
         template=Template(*(tuple(new_ids[id] for id in ids) for ids in tokenizer.template)),
         decoder=decoder,
-        truncation=tokenizer.truncation,
         padding=padding,
-        trim_offsets=tokenizer.trim_offsets,
         facts=_facts_with(tokenizer._spec.facts, new_ids),
-        backend=tokenizer._requested_backend,
-        cache_mb=tokenizer.cache_mb,
     )
     forward = np.full(tokenizer.vocab_size, -1, np.int64)
     backward = np.full(made.vocab_size, -1, np.int64)
