@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from operator import index
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.errors import shortened
-from bpe.types import Ids, SegmentLike, Special
+from bpe.types import SegmentLike, Special
 
 Decode = Callable[[Sequence[int]], bytes]
+Integers: TypeAlias = "NDArray[np.integer[Any]]"
 
 
-def first_difference(ids: Sequence[int], other: Ids) -> int | None:
-    """Return the index of the first item in which two sequences of ids differ, or None."""
+def first_difference(ids: Sequence[int] | Integers, other: Integers) -> int | None:
+    """Return the index of the first item in which two sequences differ, or None."""
     size = min(len(ids), len(other))
     different = np.flatnonzero(np.asarray(ids[:size], np.int64) != other[:size])
     if len(different):

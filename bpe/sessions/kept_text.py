@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from threading import RLock
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from bpe.canonical.drift import first_difference
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
@@ -17,14 +18,6 @@ from bpe.types import Ids, Offsets, Special
 
 Change: TypeAlias = tuple[int, Ids, int]
 """The fields of a Patch: (keep, ids, tail)."""
-
-
-class Part(NamedTuple):
-    """A part of the text: its number of bytes, its policy, and whether its ids are given."""
-
-    size: int
-    policy: Any
-    is_given: bool
 
 
 class KeptText(Protocol):
@@ -76,7 +69,10 @@ class KeptText(Protocol):
         ...
 
     def parts(self) -> list[tuple[int, Any, bool]]:
-        """Return the Parts of the text; neighboring parts differ."""
+        """Return the parts of the text: the number of bytes, the policy, whether ids are given.
+
+        Neighboring parts differ.
+        """
         ...
 
     def __len__(self) -> int:
@@ -269,7 +265,7 @@ class PythonText:
         return np.flatnonzero(data & 0xC0 != 0x80)
 
     def parts(self) -> list[tuple[int, Any, bool]]:
-        """Return the Parts of the text."""
+        """Return the parts of the text."""
         parts: list[tuple[int, Any, bool]] = []
         for item in self._items:
             is_given = item.id is not None
@@ -329,9 +325,5 @@ def _common(a: Sequence[int] | Ids, b: Sequence[int] | Ids, size: int) -> int:
     """Return the number of equal first elements, at most `size`."""
     first = np.frombuffer(a, np.uint8) if isinstance(a, bytes) else np.asarray(a)
     second = np.frombuffer(b, np.uint8) if isinstance(b, bytes) else np.asarray(b)
-    differs = np.flatnonzero(first[:size] != second[:size])
-    return int(differs[0]) if len(differs) else size
-
-
-TextMaker: TypeAlias = Callable[[bool], KeptText]
-"""Makes an empty KeptText for the argument `continuation`."""
+    found = first_difference(first[:size], second[:size])
+    return size if found is None else found

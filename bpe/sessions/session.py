@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bpe.canonical.drift import first_difference
 from bpe.encoding.arguments import validate_text
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.pipeline import Pipeline
@@ -15,6 +16,9 @@ from bpe.encoding.utf8 import StrOrBytes, decode_utf8, encode_utf8
 from bpe.errors import SpecialTokenError, shortened
 from bpe.sessions.kept_text import Change, KeptText, PythonText
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text, Unit
+
+MAX_TAIL = 3
+"""The maximal number of bytes of a character after its first one."""
 
 
 class Patch(NamedTuple):
@@ -165,12 +169,8 @@ class Session:
                 ranges.pop()
             ranges.append((end, special, ()))
         fresh = self._pipeline.spans_in_ranges(data, ranges, self._continuation)[0]
-        ids = self._kept.ids
-        shorter = min(len(ids), len(fresh))
-        differing = np.flatnonzero(ids[:shorter] != fresh[:shorter])
-        if not len(differing) and len(ids) == len(fresh):
-            return None
-        return len(self._before) + (int(differing[0]) if len(differing) else shorter)
+        found = first_difference(self._kept.ids, fresh)
+        return None if found is None else len(self._before) + found
 
     @property
     def ids(self) -> Ids:
@@ -307,14 +307,13 @@ class Session:
         """Convert spans in bytes to the unit of the session."""
         if self._unit == "byte" or not len(starts):
             return starts, ends
-        # An incomplete character at either end belongs to the spans.
-        text = self._kept.text(0, self._kept.size)
-        first, last = int(starts.min()), int(ends.max())
-        while first > 0 and text[first] & 0xC0 == 0x80:
-            first -= 1
-        while last < len(text) and text[last] & 0xC0 == 0x80:
-            last += 1
-        offsets = UnitOffsets(text[first:last], self._errors, "char")
+        # A character that begins before the first span, or ends after the last, belongs to it.
+        low = int(starts.min())
+        first = max(0, low - MAX_TAIL)
+        text = self._kept.text(first, min(self._kept.size, int(ends.max()) + MAX_TAIL))
+        while first < low and text[0] & 0xC0 == 0x80:
+            text, first = text[1:], first + 1
+        offsets = UnitOffsets(text, self._errors, "char")
         base = self._kept.character_of(first)
         new_starts, new_ends = offsets.spans(starts - first, ends - first)
         return new_starts + base, new_ends + base
