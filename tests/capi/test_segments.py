@@ -6,30 +6,14 @@ import random
 
 import pytest
 
-import bpe
-from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe import SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
 from bpe.types import SegmentLike, Special
 from c_library import CError, CLibrary, CTokenizer
+from c_models import PIECES, models
 from c_segments import Part, SegmentedTokens, encode_segments
 from support import max_examples, seeded
-from text_pretok_files import NAMES, model_of
 
-PIECES = [
-    "the",
-    " hello",
-    "\n",
-    "日本",
-    "é",
-    "e\u0301",
-    "<s>",
-    "<sep>",
-    "foo",
-    "A b",
-    " ",
-    "▁",
-    "x",
-]
 BAD = [b"\xff", b"\xc3", b"\xe2\x96"]
 POLICIES = ("raise", "text", "allow", "plain", "content")
 
@@ -63,17 +47,6 @@ def in_python(
     rows = found.segment_of, found.starts, found.end_segment_of, found.stops
     places = list(zip(*(row.tolist() for row in rows), strict=True))
     return SegmentedTokens(found.ids.tolist(), found.ends.tolist(), places)
-
-
-def models() -> list[tuple[str, Tokenizer]]:
-    tok = bpe.train(["the hello world é"] * 3, vocab_size=270)
-    flags = [AddedToken("<s>", 900), AddedToken("<sep>", 901, lstrip=True, rstrip=True),
-             AddedToken("foo", 902, special=False, normalized=True)]  # fmt: skip
-    made = [
-        ("byte-level", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags)),
-        ("NFC", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags, normalizer="NFC")),
-    ]
-    return [*made, *((name, model_of(name)) for name in NAMES)]
 
 
 @pytest.mark.parametrize(

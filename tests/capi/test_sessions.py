@@ -7,41 +7,13 @@ import random
 import numpy as np
 import pytest
 
-import bpe
-from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe import SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
 from c_library import CError, CLibrary, CTokenizer
+from c_models import PIECES, models
 from c_session import CSession
 from session_walks import POLICIES, new_texts
 from support import max_examples, seeded
-from text_pretok_files import NAMES, model_of
-
-PIECES = [
-    "the",
-    " hello",
-    "\n",
-    "日本",
-    "é",
-    "e\u0301",
-    "<s>",
-    "<sep>",
-    "foo",
-    "A b",
-    " ",
-    "▁",
-    "x",
-]
-
-
-def models() -> list[tuple[str, Tokenizer]]:
-    tok = bpe.train(["the hello world é"] * 3, vocab_size=270)
-    flags = [AddedToken("<s>", 900), AddedToken("<sep>", 901, lstrip=True, rstrip=True),
-             AddedToken("foo", 902, special=False, normalized=True)]  # fmt: skip
-    made = [
-        ("byte-level", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags)),
-        ("NFC", Tokenizer(tok.vocabulary, "gpt2", added_tokens=flags, normalizer="NFC")),
-    ]
-    return [*made, *((name, model_of(name)) for name in NAMES)]
 
 
 class Twins:
