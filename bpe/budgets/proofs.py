@@ -33,7 +33,7 @@ CODE_POINT_BITS = 21
 
 
 class Proofs(Protocol):
-    """What is proven for each pair of characters."""
+    """The proof for each pair of characters."""
 
     def between(self, before: str, after: str) -> int:
         """Return what is proven for two characters."""

@@ -45,7 +45,7 @@ class PartDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """What differs between two tokenizers. It is false if nothing differs.
+    """The differences between two tokenizers. It is false if there are none.
 
     Tokens are in the bytes that they add to a decoded text. Added tokens are listed apart.
     """

@@ -60,7 +60,7 @@ class PreTokens:
 class PipelineCounter(TextCounter):
     """Counts the result of PreTokens.
 
-    Text of characters is also cut before "▁", if no token has "▁" behind another character.
+    Text of characters is also cut before "▁", if no token has "▁" after another character.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class _Splitter:
 def _cutter(vocabulary: Vocabulary) -> Callable[[bytes], list[bytes]]:
     """Return the function that cuts a pre-token where no merge of the vocabulary crosses.
 
-    If no token has "▁" behind its first character, cuts before each "▁"; if no token has "▁" behind
-    another character, before each run of "▁".
+    If no token has "▁" after its first character, cuts before each "▁". If tokens have "▁" only at
+    their start, cuts before each run of "▁".
     """
     if not isinstance(vocabulary, AnyCharacterVocabulary) or not vocabulary.allows_cuts:
         return lambda pre_token: [pre_token]

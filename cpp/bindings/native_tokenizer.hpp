@@ -105,7 +105,7 @@ public:
   static std::unique_ptr<NativeSession>
   session(const py::object &self, const NativeSession::Added &all, bool continuation);
 
-  // Returns the Tokenizers behind the calls, for other calls that encode.
+  // Returns the Tokenizers that the calls use, for other calls that encode.
   const DeferredTokenizer &tokenizers() const { return tokenizers_; }
 
   // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.

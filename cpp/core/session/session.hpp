@@ -140,7 +140,7 @@ private:
     // The first byte that proves one of the new cuts.
     std::size_t proof_start = NEVER;
   };
-  // What replaces the bytes from `start` to `end`.
+  // Replaces the bytes from `start` to `end` by `size` bytes of `text`.
   struct Edit {
     std::size_t start;
     std::size_t end;
@@ -168,8 +168,8 @@ private:
   // a text to find out whether a prefix comes after an added token.
   Encoder::Part part_after(const Piece &piece, std::uint32_t last) const;
   Encoder::Part part_at(const Place &place) const;
-  // Calls encode(start, size, added) for the text from `start` to `end` of `data`, with the
-  // added tokens of its ranges. `data` begins at byte `offset` of a text with these ranges.
+  // Calls encode(added) with the added tokens of the bytes from `start` to `end` of a text with
+  // these ranges.
   template <typename Encode>
   static Refusal with_policies(const std::vector<Range> &ranges, std::size_t start,
                                std::size_t end, const Encode &encode);

@@ -251,7 +251,7 @@ def test_vocab_json_keeps_added_tokens_and_flags(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(max_examples(8)))
 def test_random_tokenizers(tmp_path: Path, seed: int, backend: BackendName) -> None:
-    """What is written has equal ids on new texts; a template or a flag is never lost silently."""
+    """A written file has equal ids on new texts; a template or a flag is never lost silently."""
     random = seeded(f"convert {seed}")
     words = ["".join(random.choices("ab c", k=random.randint(1, 6))) for _ in range(30)]
     tok = bpe.train(words, 256 + random.randint(0, 20), preset="gpt2", backend=backend,
