@@ -142,21 +142,53 @@ void Model::name_fallback_tokens() {
       ids_.emplace(texts_[id], id);
 }
 
-bool Model::encode(std::string_view text, bool adds_special_tokens, std::uint32_t *&ids,
-                   std::size_t &count, std::string &error) const {
-  std::string mended;
-  if (format_ != Format::SENTENCEPIECE && !is_utf8(text)) {
-    mended = replace_invalid(text);
-    text = mended;
-  }
+pretok_encode_options Model::options(bool adds_special_tokens) const {
   pretok_encode_options options{};
   options.struct_size = sizeof options;
   options.special =
       format_ == Format::SENTENCEPIECE ? PRETOK_SPECIAL_TEXT : PRETOK_SPECIAL_ALLOW;
   options.add_special_tokens = adds_special_tokens;
+  return options;
+}
+
+std::string_view Model::valid(std::string_view text, std::string &mended) const {
+  if (text.data() == nullptr)
+    return "";
+  if (format_ == Format::SENTENCEPIECE || is_utf8(text))
+    return text;
+  mended = replace_invalid(text);
+  return mended;
+}
+
+bool Model::encode(std::string_view text, bool adds_special_tokens, std::uint32_t *&ids,
+                   std::size_t &count, std::string &error) const {
+  std::string mended;
+  text = valid(text, mended);
+  const pretok_encode_options call = options(adds_special_tokens);
   pretok_error c_error;
-  if (pretok_encode_new(tokenizer_.get(), text.data() != nullptr ? text.data() : "",
-                        text.size(), &options, &ids, &count, &c_error) == PRETOK_OK)
+  if (pretok_encode_new(tokenizer_.get(), text.data(), text.size(), &call, &ids, &count,
+                        &c_error) == PRETOK_OK)
+    return true;
+  error = c_error.message;
+  return false;
+}
+
+bool Model::encode_batch(const std::vector<std::string_view> &texts, bool adds_special_tokens,
+                         std::uint32_t *&ids, std::vector<std::size_t> &ends,
+                         std::string &error) const {
+  std::vector<std::string> mended(texts.size());
+  std::vector<const char *> data;
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string_view text = valid(texts[i], mended[i]);
+    data.push_back(text.data());
+    sizes.push_back(text.size());
+  }
+  ends.resize(texts.size());
+  const pretok_encode_options call = options(adds_special_tokens);
+  pretok_error c_error;
+  if (pretok_encode_batch_new(tokenizer_.get(), data.data(), sizes.data(), texts.size(), &call,
+                              0, &ids, ends.data(), nullptr, &c_error) == PRETOK_OK)
     return true;
   error = c_error.message;
   return false;

@@ -28,6 +28,12 @@ public:
   bool encode(std::string_view text, bool adds_special_tokens, std::uint32_t *&ids,
               std::size_t &count, std::string &error) const;
 
+  // Encodes texts on all processors. Sets `ids`, to free with pretok_ids_free; those of text i
+  // end before ends[i]. Returns false if one text fails, and writes `error`.
+  bool encode_batch(const std::vector<std::string_view> &texts, bool adds_special_tokens,
+                    std::uint32_t *&ids, std::vector<std::size_t> &ends,
+                    std::string &error) const;
+
   // Decodes ids. In a tokenizer.json, ids without a token have no text. With a model of
   // SentencePiece, the text is then "".
   bool decode(const std::uint32_t *ids, std::size_t count, bool skips_special,
@@ -40,6 +46,9 @@ public:
   std::int32_t id_of(const std::string &text) const;
 
 private:
+  pretok_encode_options options(bool adds_special_tokens) const;
+  // Returns `text`, or what `mended` then holds: with U+FFFD for what is not UTF-8.
+  std::string_view valid(std::string_view text, std::string &mended) const;
   bool has(std::uint32_t id) const {
     return tokenizer_->core->decoder().token(id).bytes != nullptr;
   }

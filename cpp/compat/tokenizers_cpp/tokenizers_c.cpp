@@ -3,6 +3,9 @@
 #include "compat/tokenizers_cpp/byte_level_json.hpp"
 #include "compat/tokenizers_cpp/model.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -51,6 +54,47 @@ bool is_missing(const void *argument, const char *message) noexcept {
 
 std::string_view view(const char *data, std::size_t size) noexcept {
   return data == nullptr ? std::string_view() : std::string_view(data, size);
+}
+
+// Sets results[i] to a copy of the ids, which pretok_ids_free can free.
+bool copy_ids(const std::uint32_t *ids, std::size_t count, TokenizerEncodeResult &result) {
+  void *const copy = std::malloc(std::max<std::size_t>(count, 1) * sizeof *ids);
+  if (copy == nullptr)
+    return false;
+  std::memcpy(copy, ids, count * sizeof *ids);
+  // Ids are below 2^24. A pointer to unsigned int may point to int.
+  result = {static_cast<int *>(copy), count};
+  return true;
+}
+
+// Encodes all texts on all processors. Returns false, without a result, if it cannot.
+bool encode_all(const Handle *tokenizer, const char **data, const size_t *sizes,
+                std::size_t count, bool adds_special_tokens, TokenizerEncodeResult *results) {
+  if (tokenizer == nullptr)
+    return false;
+  return guarded(false, [&] {
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (data[i] == nullptr && sizes[i] != 0)
+        return false;
+      texts.push_back(view(data[i], sizes[i]));
+    }
+    std::string error;
+    std::uint32_t *ids = nullptr;
+    std::vector<std::size_t> ends;
+    if (!tokenizer->model->encode_batch(texts, adds_special_tokens, ids, ends, error))
+      return false;
+    const std::unique_ptr<std::uint32_t, void (*)(std::uint32_t *)> owner(ids, pretok_ids_free);
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!copy_ids(ids + start, ends[i] - start, results[i])) {
+        tokenizers_free_encode_results(results, i);
+        return false;
+      }
+      start = ends[i];
+    }
+    return true;
+  });
 }
 
 TokenizerHandle load(std::string_view data, pretok::Model::Format format) {
@@ -118,6 +162,9 @@ void tokenizers_encode_batch(TokenizerHandle handle, const char **data, size_t *
   if (is_missing(data, "data is NULL; expected texts") ||
       is_missing(len, "len is NULL; expected sizes"))
     return;
+  if (encode_all(handle_of(handle), data, len, num_seqs, add_special_token != 0, results))
+    return;
+  // One text fails: the others have their ids all the same.
   for (std::size_t i = 0; i < num_seqs; ++i)
     tokenizers_encode(handle, data[i], len[i], add_special_token, &results[i]);
 }

@@ -8,6 +8,8 @@
 namespace tokenizers {
 namespace {
 
+using Ids = std::unique_ptr<std::uint32_t, void (*)(std::uint32_t *)>;
+
 class ModelTokenizer final : public Tokenizer {
 public:
   explicit ModelTokenizer(std::unique_ptr<pretok::Model> model) : model_(std::move(model)) {}
@@ -18,9 +20,26 @@ public:
     std::size_t count = 0;
     if (!model_->encode(text, false, ids, count, error))
       throw std::runtime_error(error);
-    const std::unique_ptr<std::uint32_t, void (*)(std::uint32_t *)> owner(
-        ids, [](std::uint32_t *owned) { pretok_ids_free(owned); });
+    const Ids owner(ids, pretok_ids_free);
     return std::vector<int32_t>(ids, ids + count);
+  }
+
+  std::vector<std::vector<int32_t>>
+  EncodeBatch(const std::vector<std::string> &texts) override {
+    std::string error;
+    std::uint32_t *ids = nullptr;
+    std::vector<std::size_t> ends;
+    if (!model_->encode_batch({texts.begin(), texts.end()}, false, ids, ends, error))
+      throw std::runtime_error(error);
+    const Ids owner(ids, pretok_ids_free);
+    std::vector<std::vector<int32_t>> results;
+    results.reserve(texts.size());
+    std::size_t start = 0;
+    for (const std::size_t end : ends) {
+      results.emplace_back(ids + start, ids + end);
+      start = end;
+    }
+    return results;
   }
 
   std::string Decode(const std::vector<int32_t> &ids) override {
