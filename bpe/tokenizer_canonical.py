@@ -255,7 +255,14 @@ class TokenizerCanonical(TokenizerBudgets):
             return self._pipeline.encode_batch(list(texts), "allow", "replace", 1)
 
         return make_next_ids(
-            cuts, split, self.added_tokens, vocabulary, self._merge_rows, encode, self.vocab_size
+            cuts,
+            split,
+            self.added_tokens,
+            vocabulary,
+            self._merge_rows,
+            encode,
+            self._stable_end.of,
+            self.vocab_size,
         )
 
     def _drift(self, ids: Sequence[int], special: Special, start: int) -> int | None:

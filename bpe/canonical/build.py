@@ -8,6 +8,7 @@ from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.classes import Classes
 from bpe.canonical.next_ids import Encode, NextIds
+from bpe.canonical.open_ways import OpenWays
 from bpe.canonical.pairs import Pairs
 from bpe.canonical.splits import Splits
 from bpe.canonical.token_groups import MAX_CLASSES
@@ -64,6 +65,7 @@ def make_next_ids(
     vocabulary: Vocabulary,
     rows: Callable[[], Rows],
     encode: Encode,
+    stable_end: Callable[[bytes], int],
     size: int,
 ) -> NextIds:
     """Return the NextIds of a tokenizer without an unsupported feature."""
@@ -73,18 +75,29 @@ def make_next_ids(
             f"next_allowed: the rules of preset {split.preset.name!r} distinguish {classes.count} "
             f"classes of characters; expected at most {MAX_CLASSES}"
         )
-    pairs = Pairs(vocabulary, rows, size)
+    byte_ids, tokens = vocabulary.byte_ids, vocabulary.token_bytes
+
+    def symbols(data: bytes) -> list[int]:
+        return [byte_ids[byte] for byte in data]
+
+    pairs = Pairs(vocabulary, tokens, symbols, byte_ids.values(), rows, size)
     contents = {token.id for token in added}
-    tokens = {id: token for id, token in vocabulary.token_bytes.items() if id not in contents}
+    tokens = {id: token for id, token in tokens.items() if id not in contents}
+    splits = Splits(split, classes)
+    texts = TokenTexts(tokens, size, classes, pairs, cuts.normalizes)
     return NextIds(
         pairs,
         classes,
-        Splits(split, classes),
-        TokenTexts(tokens, size, classes, pairs, cuts.normalizes),
+        splits,
+        texts,
         tokens,
         vocabulary.ids if vocabulary.ignore_merges else {},
         added,
         encode,
-        lambda before, after: cuts.between(before, after) == CUT,
+        OpenWays(
+            classes, splits, texts, lambda before, after: cuts.between(before, after) == CUT, size
+        ),
+        # Later stages may split the rest of a text otherwise than the whole text.
+        stable_end if len(split.preset.stages) == 1 else None,
         size,
     )

@@ -28,6 +28,10 @@ class Contents:
             for start in range(len(text) - size + 1)
         )
 
+    def may_begin(self, byte: int) -> bool:
+        """Return whether an added token begins with `byte`."""
+        return byte in self._firsts
+
     def may_cover(self, before: bytes, after: bytes) -> bool:
         """Return whether an added token may have bytes on both sides of a place.
 

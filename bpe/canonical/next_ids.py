@@ -20,17 +20,17 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from bpe.canonical.bits import packed_bits
-from bpe.canonical.classes import APOSTROPHE, Classes
+from bpe.canonical.bits import has_bit, packed_bits, places_of, set_bits
+from bpe.canonical.classes import Classes
 from bpe.canonical.contents import Contents
 from bpe.canonical.open_ids import OpenIds, is_valid
-from bpe.canonical.pairs import Bits, Pairs
-from bpe.canonical.splits import Split, Splits, Ways
-from bpe.canonical.token_groups import TokenGroups, class_keys
+from bpe.canonical.open_ways import OpenWays
+from bpe.canonical.pairs import Pairs
+from bpe.canonical.splits import Split, Splits
 from bpe.canonical.token_texts import TokenTexts, complete_part
 from bpe.encoding.added_tokens import AddedToken, is_white
 from bpe.types import Ids
@@ -38,19 +38,10 @@ from bpe.types import Ids
 Encode: TypeAlias = Callable[[list[bytes]], "list[list[int]]"]
 MAX_STATES = 1024
 """The maximal number of open ids whose masks are kept."""
-MAX_WAYS = 4096
-"""The maximal number of open texts whose ways to split are kept."""
 MAX_EXAMPLES = 40
 """The maximal number of characters of a class that are tried after an id."""
 BATCH = 4096
 """The number of texts that are encoded at once."""
-
-
-class GroupWays(NamedTuple):
-    """The ways to split an open text and each group of tokens: bits, and classes, by group."""
-
-    closed: dict[Split, Bits]
-    open: dict[Split, dict[int, frozenset[int]]]
 
 
 class NextIds:
@@ -66,54 +57,88 @@ class NextIds:
         whole: Mapping[bytes, int],
         added: Sequence[AddedToken],
         encode: Encode,
-        is_cut: Callable[[str, str], bool],
+        ways: OpenWays,
+        stable_end: Callable[[bytes], int] | None,
         size: int,
     ) -> None:
         """Store the parts.
 
         `tokens` has the bytes of the tokens that merging may give, and `whole` the ids of
         pre-tokens that are looked up before merging. `encode` returns the ids of texts.
+        `stable_end` returns the number of bytes of a text whose pre-tokens any longer text has as
+        well; the rest can be encoded by itself. It is None if not all such places are known.
         """
         self._pairs, self._classes, self._splits, self._texts = pairs, classes, splits, texts
-        self._tokens, self._whole, self._encode, self._is_cut = tokens, whole, encode, is_cut
-        self._size = size
+        self._tokens, self._whole, self._encode, self._ways = tokens, whole, encode, ways
+        self._stable_end, self._size = stable_end, size
         self._added = {token.id: token.content.encode() for token in added}
         self._strips_after = {token.id for token in added if token.rstrip}
         self._contents = Contents(added)
-        self._groups = TokenGroups(texts.texts, classes)
-        self._after_apostrophe: TokenGroups | None = None
-        self._alone: Bits = pairs.is_made.copy()
-        self._alone[list(whole.values())] = True
+        alone = pairs.is_made.copy()
+        alone[list(whole.values())] = True
         for id, token in tokens.items():
             if whole.get(token, id) != id:
-                self._alone[id] = False
+                alone[id] = False
+        self._made = packed_bits(pairs.is_made)
+        self._alone = packed_bits(alone)
+        self._is_open = packed_bits(texts.is_open)
+        self._depends = packed_bits(texts.depends)
         # Tokens that only the look-up of a whole pre-token gives, in the order of their bytes.
         self._unmade = sorted(
             token for token, id in whole.items() if not pairs.is_made[id] and len(token) > 1
         )
         self._open_unmade: list[int] | None = None
         self._sorted = sorted((token, id) for id, token in tokens.items())
-        self._has_content: Bits = np.zeros(size, bool)
+        has_content = np.zeros(size, bool)
         for id, token in tokens.items():
-            self._has_content[id] = self._contents.is_in(token)
-        self._begins_white: Bits = np.zeros(size, bool)
+            has_content[id] = self._contents.is_in(token)
+        self._has_content = packed_bits(has_content)
+        begins_white = np.zeros(size, bool)
         for id, text in zip(texts.ids.tolist(), texts.texts, strict=True):
-            self._begins_white[id] = is_white(text[0])
-        self._ways: OrderedDict[tuple[bytes, bool], tuple[GroupWays, TokenGroups, bool]] = (
-            OrderedDict()
-        )
-        self._solo: dict[str, Ways] = {}
+            begins_white[id] = is_white(text[0])
+        self._begins_white = packed_bits(begins_white)
         self._masks: OrderedDict[tuple[int, ...], Ids] = OrderedDict()
 
     def allowed(self, open_ids: tuple[int, ...]) -> Ids:
         """Return a bit mask of the ids that may follow the open ids; it must not be changed."""
         found = self._masks.get(open_ids)
         if found is None:
-            found = self._masks[open_ids] = packed_bits(self._find(open_ids))
+            state = OpenIds(open_ids, self._added, self._tokens)
+            settled = self._settled(state)
+            if settled:
+                found = self.allowed(open_ids[settled:])
+            elif settled is None:
+                found = np.zeros_like(self._made)
+            else:
+                found = self._find(state)
             found.flags.writeable = False
+            self._masks[open_ids] = found
             while len(self._masks) > MAX_STATES:
                 self._masks.pop(next(iter(self._masks)), None)
         return found
+
+    def _settled(self, state: OpenIds) -> int | None:
+        """Return the number of leading open ids that no text after them can change.
+
+        None if no text has these ids.
+        """
+        if self._stable_end is None or not state.text:
+            return 0
+        whole = state.data[: len(state.data) - len(state.tail)]
+        first = len(state.data) - len(state.after)  # the end of the last added token
+        end = self._stable_end(whole)
+        if end <= first:
+            return 0
+        size, at = len(state.all_ids) - len(state.ids), first
+        for id in state.ids:
+            if at >= end:
+                break
+            at += len(self._tokens[id])
+            size += 1
+        # A token across the end, or ids that the text has not.
+        if at != end or self._encode([whole])[0][:size] != list(state.all_ids[:size]):
+            return None
+        return size
 
     def witness(self, open_ids: tuple[int, ...], id: int) -> bytes | None:
         """Return a text whose ids begin with the open ids and `id`, or None."""
@@ -121,11 +146,11 @@ class NextIds:
 
     def is_made(self, id: int) -> bool:
         """Return whether some pre-token becomes the token alone."""
-        return bool(self._alone[id] or self._pairs.is_made[id])
+        return has_bit(self._alone | self._made, id)
 
     def stay_apart(self, left: int, right: int) -> bool:
         """Return whether merging the bytes of two tokens gives the two tokens."""
-        return bool(self._pairs.followers(left)[right])
+        return has_bit(self._pairs.followers(left), right)
 
     def is_text(self, last: Sequence[int], id: int) -> bool:
         """Return whether valid UTF-8 may have the bytes of `id` after those of `last`."""
@@ -136,44 +161,48 @@ class NextIds:
             start += 1
         return is_valid(data[start : complete_part(data)[1]])
 
-    def _find(self, open_ids: tuple[int, ...]) -> Bits:
-        state = OpenIds(open_ids, self._added, self._tokens)
-        allowed = np.zeros(self._size, bool)
+    def _find(self, state: OpenIds) -> Ids:
+        """Return a bit mask of the ids that may follow the open ids."""
         if state.text is None:
-            return allowed
-        uncertain: dict[int, frozenset[int]] = {}
+            return np.zeros_like(self._made)
         if state.tail:
-            self._add_inside(state, allowed, uncertain)
+            allowed, uncertain = self._inside(state)
         else:
-            self._add_by_way(state, allowed, uncertain)
-        for id in np.flatnonzero(allowed & self._texts.depends).tolist():
-            allowed[id] = any(
-                self._texts.is_normal(state.text + text) for text in self._texts.by_id[id]
-            )
+            allowed, uncertain = self._by_ways(state)
+        changed = [
+            id
+            for id in places_of(allowed & self._depends)
+            if not any(self._texts.is_normal(state.text + text) for text in self._texts.of(id))
+        ]
+        set_bits(allowed, changed, False)
         allowed &= ~self._has_content
         if state.last_added in self._strips_after and not state.ids:
             allowed &= ~self._begins_white
         for id, is_sure in self._touched(state):
             if is_sure:
-                allowed[id] = False
+                set_bits(allowed, [id], False)
                 uncertain.pop(id, None)
-            elif allowed[id]:
+            elif has_bit(allowed, id):
                 uncertain.setdefault(id, frozenset())
         for id, classes in uncertain.items():
-            allowed[id] = self._search(state, id, classes) is not None
-        for id in self._added:
-            allowed[id] = not state.tail and self._search(state, id, None) is not None
+            set_bits(allowed, [id], self._search(state, id, classes) is not None)
+        set_bits(allowed, self._added, False)
+        if not state.tail:
+            texts = [state.data + content for content in self._added.values()]
+            for id, ids in zip(self._added, self._encode(texts), strict=True):
+                if ids[: len(state.all_ids) + 1] == [*state.all_ids, id]:
+                    set_bits(allowed, [id], True)
         return allowed
 
-    def _add_inside(
-        self, state: OpenIds, allowed: Bits, uncertain: dict[int, frozenset[int]]
-    ) -> None:
-        """Do the same as `_add_by_way` after ids that end inside a character."""
+    def _inside(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
+        """Do the same as `_by_ways` after ids that end inside a character."""
         assert state.text is not None
+        allowed = np.zeros_like(self._made)
+        uncertain: dict[int, frozenset[int]] = {}
         apart = self._pairs.followers(state.ids[-1])
         known: dict[bytes, tuple[bool, frozenset[int]]] = {}
         for id in self._texts.inside:
-            if not apart[id]:
+            if not has_bit(apart, id):
                 continue
             data = state.tail + self._tokens[id]
             _, end = complete_part(data)
@@ -190,11 +219,12 @@ class NextIds:
                 is_closed, classes = known[key]
                 end_bytes = (text + more).encode()
                 if is_closed and not any(token.endswith(end_bytes) for token in self._unmade):
-                    allowed[id] = True
-                elif is_closed or classes:
+                    set_bits(allowed, [id], True)
+                    uncertain.pop(id, None)
+                    break
+                if is_closed or classes:
                     uncertain[id] = uncertain.get(id, frozenset()) | classes
-            if allowed[id]:
-                uncertain.pop(id, None)
+        return allowed, uncertain
 
     def _fitting(self, state: OpenIds, token: str) -> tuple[bool, frozenset[int]]:
         """Return whether a closed way fits the open ids, and the classes of open ways that fit."""
@@ -211,37 +241,38 @@ class NextIds:
         classes = [firsts for way, firsts in ways.open.items() if fits(way)]
         return any(map(fits, ways.closed)), frozenset().union(*classes)
 
-    def _add_by_way(
-        self, state: OpenIds, allowed: Bits, uncertain: dict[int, frozenset[int]]
-    ) -> None:
-        """Set the ids that the ways to split allow; collect the ids to try with texts."""
+    def _by_ways(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
+        """Return a bit mask of the ids that the ways to split allow.
+
+        Also return the ids that must be tried with texts, and the classes of the first characters
+        of these texts.
+        """
         assert state.text is not None
-        ways, groups = self._group_ways(state.text)
-        ids, of, is_open = self._texts.ids, groups.of, self._texts.is_open[self._texts.ids]
-        for way in {**ways.closed, **ways.open}:
-            pieces = state.pieces(way)
-            if pieces is None or not self._fits(state, pieces, way):
+        allowed = np.zeros_like(self._made)
+        doubtful = np.zeros_like(self._made)
+        fitting = []
+        for each in self._ways.of(state.text):
+            pieces = state.pieces(each.way)
+            if pieces is None or not self._fits(state, pieces, each.way):
                 continue
-            if way.begins:
-                fits, alone = self._pairs.is_made, self._alone
-            else:
-                fits = alone = self._pairs.followers(state.ids[-1])
-            closed, opened = ways.closed.get(way), ways.open.get(way, {})
-            fitting = fits[ids] & ~allowed[ids]
-            tried = np.zeros(len(groups.examples), bool)
-            tried[list(opened)] = True
-            if closed is not None:
+            if each.way.begins:
                 # An open token goes on with the rest of its character, so it is not alone.
-                sure = np.zeros(self._size, bool)
-                sure[ids[closed[of] & np.where(is_open, fits[ids], alone[ids])]] = True
-                sure[self._unmade_after(b"" if way.begins else pieces[-1])] = False
-                allowed |= sure
-                tried |= closed
-            for place in np.flatnonzero(tried[of] & fitting & ~allowed[ids]).tolist():
-                id, classes = int(ids[place]), opened.get(int(of[place]), frozenset())
-                uncertain[id] = uncertain.get(id, frozenset()) | classes
-        for id in [id for id in uncertain if allowed[id]]:
-            del uncertain[id]
+                fits, sure = self._made, self._alone ^ (self._alone ^ self._made) & self._is_open
+            else:
+                fits = sure = self._pairs.followers(state.ids[-1])
+            sure = sure & each.closed
+            set_bits(sure, self._unmade_after(b"" if each.way.begins else pieces[-1]), False)
+            allowed |= sure
+            doubtful |= fits & each.tried
+            fitting.append((each, fits))
+        uncertain = dict.fromkeys(places_of(doubtful & ~allowed), frozenset[int]())
+        for id in uncertain:
+            groups = self._texts.places(id)
+            for each, fits in fitting:
+                if has_bit(fits & each.tried, id):
+                    found = [each.firsts.get(int(each.groups.of[at])) for at in groups]
+                    uncertain[id] = uncertain[id].union(*filter(None, found))
+        return allowed, uncertain
 
     def _unmade_after(self, start: bytes) -> list[int]:
         """Return the ids that, after `start`, may become part of a token that merging never gives.
@@ -276,6 +307,8 @@ class NextIds:
         """
         data = state.data
         for size in range(1, min(self._contents.longest - 1, len(data)) + 1):
+            if not self._contents.may_begin(data[-size]):
+                continue
             tail = data[-size:]
             for content in self._contents.all:
                 if len(content) > size and content.startswith(tail):
@@ -297,52 +330,6 @@ class NextIds:
             ids += self._pairs.merged(pieces[-1])
         return tuple(ids) == state.ids
 
-    def _group_ways(self, text: str) -> tuple[GroupWays, TokenGroups]:
-        """Return the ways to split `text` and each group of tokens."""
-        classes = self._classes
-        reach = max(classes.suffix_size, 1)
-        is_after = APOSTROPHE in text[-reach:]
-        short = next(iter(class_keys([text], classes, 3))) if text else b""
-        exact = classes.text(text).tobytes() if text else b""
-        for key in ((short, True), (exact, False)):
-            found = self._ways.get(key)
-            if found is not None:
-                return found[0], found[1]
-        groups = self._groups
-        if is_after:
-            if self._after_apostrophe is None:
-                self._after_apostrophe = TokenGroups(self._texts.texts, classes, True)
-            groups = self._after_apostrophe
-        ways = GroupWays({}, {})
-        for group, example in enumerate(groups.examples):
-            found_ways = self._ways_of_text(text, example)
-            for way in found_ways.closed:
-                bits = ways.closed.get(way)
-                if bits is None:
-                    bits = ways.closed[way] = np.zeros(len(groups.examples), bool)
-                bits[group] = True
-            for way, firsts in found_ways.open.items():
-                ways.open.setdefault(way, {})[group] = firsts
-        is_short = not any(way.places for way in (*ways.closed, *ways.open))
-        self._ways[(short, True) if is_short else (exact, False)] = ways, groups, is_after
-        while len(self._ways) > MAX_WAYS:
-            self._ways.pop(next(iter(self._ways)), None)
-        return ways, groups
-
-    def _ways_of_text(self, text: str, token: str) -> Ways:
-        if text and not self._is_cut(text[-1], token[0]):
-            return self._splits.ways(text, token)
-        solo = self._solo.get(token)
-        if solo is None:
-            solo = self._solo[token] = self._splits.ways("", token)
-        if not text:
-            return solo
-        way = Split(tuple(self._splits.ends(text)[:-1]), True)
-        return Ways(
-            dict.fromkeys([way] if solo.closed else [], ""),
-            dict.fromkeys([way] if solo.open else [], frozenset().union(*solo.open.values())),
-        )
-
     def _search(self, state: OpenIds, id: int, classes: Collection[int] | None) -> bytes | None:
         """Return a text whose ids begin with the open ids and `id`, or None.
 
@@ -359,7 +346,7 @@ class NextIds:
         if found is not None or self._texts.is_open[id] or not self._pairs.is_made[id]:
             return found
         # Each token that may be the next one of the same pre-token.
-        apart = self._pairs.followers(id)[self._texts.ids]
+        apart = self._pairs.apart(id)[self._texts.ids]
         if classes is not None:
             firsts = [-1, *self._classes.plain[list(classes)]]
             apart = apart & np.isin(self._texts.firsts[self._texts.ids], firsts)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bpe.canonical.classes import Classes
 from bpe.canonical.pairs import Bits, Pairs
 from bpe.normalizers.unicode_forms import UnicodeForm, begins_anew, unstable_code_points
-from bpe.once import once
 
 MAX_CHAR = 4
 Ids64 = NDArray[np.int64]
@@ -21,8 +20,8 @@ class TokenTexts:
     """Texts that begin with the bytes of each token, and merge so that the token comes first.
 
     A token that ends inside a character has a text for each class of characters that can complete
-    it. `ids` and `texts` are parallel. `inside` has the ids of tokens that begin inside a
-    character. `is_open` says for each id whether the token ends inside a character.
+    it. `ids`, which ascend, and `texts` are parallel. `inside` has the ids of tokens that begin
+    inside a character. `is_open` says for each id whether the token ends inside a character.
     """
 
     def __init__(self, tokens: dict[int, bytes], size: int, classes: Classes, pairs: Pairs,
@@ -38,7 +37,7 @@ class TokenTexts:
         self.firsts = np.full(size, -1, np.int64)
         """The class of the first character of each token; -1 if it is incomplete."""
         ids, texts = [], []
-        for id, token in tokens.items():
+        for id, token in sorted(tokens.items()):
             start, end = complete_part(token)
             if start:
                 self.inside.append(id)
@@ -86,7 +85,7 @@ class TokenTexts:
             return
         size = len(chr(int(codes[0])).encode()) - len(start)
         rest = codes & ((1 << 6 * size) - 1)
-        codes = codes[self._pairs.apart_from(id, self._first_ids(size)[rest])]
+        codes = codes[self._pairs.apart(id)[self._first_ids(size)[rest]]]
         if self._normalizes:
             depends, changes = unstable_code_points()
             codes = codes[~changes[codes]]
@@ -102,7 +101,7 @@ class TokenTexts:
         found = self._firsts_by_size.get(size)
         if found is not None:
             return found
-        ends = [self._pairs.byte_id(0x80 + end) for end in range(64)]
+        ends = [self._pairs.merged(bytes([0x80 + end]))[0] for end in range(64)]
         found = np.repeat(np.array(ends, np.int64), 64 ** (size - 1))
         joins = np.zeros((64, 64), bool)
         for first, second in product(range(64), repeat=2):
@@ -122,13 +121,13 @@ class TokenTexts:
         """Return whether NFC keeps a text, if it is applied."""
         return not self._normalizes or UnicodeForm("NFC").normalize(text) == text
 
-    @once
-    def by_id(self) -> dict[int, list[str]]:
-        """The texts of each id."""
-        found: dict[int, list[str]] = {}
-        for id, text in zip(self.ids.tolist(), self.texts, strict=True):
-            found.setdefault(id, []).append(text)
-        return found
+    def places(self, id: int) -> range:
+        """Return the places of an id in `ids`."""
+        return range(*np.searchsorted(self.ids, (id, id + 1)).tolist())
+
+    def of(self, id: int) -> list[str]:
+        """Return the texts of an id."""
+        return [self.texts[at] for at in self.places(id)]
 
 
 def complete_part(data: bytes) -> tuple[int, int]:

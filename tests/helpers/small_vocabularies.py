@@ -36,10 +36,13 @@ def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: 
     merges: list[tuple[int, int, int]] = []
     by_bytes = {token: id for id, token in tokens.items()}
     pool = list(MERGED)
-    for _ in range(rng.randrange(3, 14)):
+    for _ in range(rng.randrange(3, 18)):
         left, right = rng.choice(pool), rng.choice(pool)
         joined = left + right
-        if joined in by_bytes or len(joined) > 6:
+        if len(joined) > 6:
+            continue
+        if joined in by_bytes:
+            merges.append((by_bytes[left], by_bytes[right], by_bytes[joined]))
             continue
         id = len(tokens)
         tokens[id] = joined

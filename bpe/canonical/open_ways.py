@@ -1,0 +1,139 @@
+"""Define OpenWays, which finds the ways to split an open text and each token."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.canonical.bits import packed_bits
+from bpe.canonical.classes import APOSTROPHE, Classes
+from bpe.canonical.splits import Split, Splits, Ways
+from bpe.canonical.token_groups import TextKey, TokenGroups
+from bpe.canonical.token_texts import TokenTexts
+from bpe.once import once
+from bpe.types import Ids
+
+MAX_WAYS = 256
+"""The maximal number of open texts whose ways to split are kept."""
+
+
+class OpenWay(NamedTuple):
+    """One way to split an open text and tokens.
+
+    `closed` and `tried` are bit masks of ids: `closed` of those whose token can end a pre-token in
+    this way, `tried` of all that can be split in this way. `firsts` maps the groups of tokens that
+    do not end the pre-token to the classes of the characters that may follow.
+    """
+
+    way: Split
+    closed: Ids
+    tried: Ids
+    groups: TokenGroups
+    firsts: dict[int, frozenset[int]]
+
+
+class OpenWays:
+    """Finds the ways to split, and keeps those of the last open texts."""
+
+    def __init__(
+        self,
+        classes: Classes,
+        splits: Splits,
+        texts: TokenTexts,
+        is_cut: Callable[[str, str], bool],
+        size: int,
+    ) -> None:
+        """Store the parts; is_cut(a, b) says whether every text is cut between two characters."""
+        self._classes, self._splits, self._texts = classes, splits, texts
+        self._is_cut, self._size = is_cut, size
+        self._solo: dict[str, Ways] = {}
+        self._known: OrderedDict[tuple[bytes, bool], list[OpenWay]] = OrderedDict()
+
+    def of(self, text: str) -> list[OpenWay]:
+        """Return the ways to split `text` and each token."""
+        key = TextKey(text, self._classes)
+        short, exact = (key.key, True), (self._classes.text(text).tobytes(), False)
+        found = self._known.get(short)
+        if found is not None:
+            places = key.to_text
+            return [
+                each._replace(
+                    way=Split(tuple(places[at] for at in each.way.places), each.way.begins)
+                )
+                for each in found
+            ]
+        found = self._known.get(exact)
+        if found is not None:
+            return found
+        found = self._find(text)
+        shortened = []
+        for each in found:
+            ats = [key.of_text(place) for place in each.way.places]
+            if None in ats:
+                self._known[exact] = found
+                break
+            way = Split(tuple(at for at in ats if at is not None), each.way.begins)
+            shortened.append(each._replace(way=way))
+        else:
+            self._known[short] = shortened
+        while len(self._known) > MAX_WAYS:
+            self._known.pop(next(iter(self._known)), None)
+        return found
+
+    def _find(self, text: str) -> list[OpenWay]:
+        reach = max(self._classes.suffix_size, 1)
+        groups = self._after_apostrophe if APOSTROPHE in text[-reach:] else self._groups
+        closed: dict[Split, list[int]] = {}
+        opened: dict[Split, dict[int, frozenset[int]]] = {}
+        for group, example in enumerate(groups.examples):
+            ways = self._ways(text, example)
+            for way in ways.closed:
+                closed.setdefault(way, []).append(group)
+            for way, firsts in ways.open.items():
+                opened.setdefault(way, {})[group] = firsts
+        found = []
+        for way in {**closed, **opened}:
+            is_closed, firsts_of = closed.get(way, []), opened.get(way, {})
+            found.append(
+                OpenWay(
+                    way,
+                    self._mask(groups, is_closed),
+                    self._mask(groups, [*is_closed, *firsts_of]),
+                    groups,
+                    firsts_of,
+                )
+            )
+        return found
+
+    def _mask(self, groups: TokenGroups, chosen: list[int]) -> Ids:
+        """Return a bit mask of the ids that have a text of one of the groups."""
+        is_chosen = np.zeros(len(groups.examples), bool)
+        is_chosen[chosen] = True
+        bits = np.zeros(self._size, bool)
+        bits[self._texts.ids[is_chosen[groups.of]]] = True
+        return packed_bits(bits)
+
+    @once
+    def _groups(self) -> TokenGroups:
+        return TokenGroups(self._texts.texts, self._classes)
+
+    @once
+    def _after_apostrophe(self) -> TokenGroups:
+        return TokenGroups(self._texts.texts, self._classes, True)
+
+    def _ways(self, text: str, token: str) -> Ways:
+        if text and not self._is_cut(text[-1], token[0]):
+            return self._splits.ways(text, token)
+        solo = self._solo.get(token)
+        if solo is None:
+            solo = self._solo[token] = self._splits.ways("", token)
+        if not text:
+            return solo
+        way = Split(tuple(self._splits.ends(text)[:-1]), True)
+        return Ways(
+            dict.fromkeys([way] if solo.closed else [], ""),
+            dict.fromkeys([way] if solo.open else [], frozenset().union(*solo.open.values())),
+        )
