@@ -51,6 +51,13 @@ def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: 
         pool.append(joined)
     if rng.random() < 0.3:
         tokens[len(tokens)] = rng.choice([b"abab", b"a b", b"bbb", b" 'a", b"a<e"])
+    if rng.random() < 0.5:
+        # Tokens whose parts merge later than the tokens.
+        rng.shuffle(merges)
+        ids = list(range(256, len(tokens)))
+        new = dict(zip(ids, rng.sample(ids, len(ids)), strict=True))
+        tokens = {new.get(id, id): token for id, token in tokens.items()}
+        merges = [tuple(new.get(id, id) for id in merge) for merge in merges]  # type: ignore[misc]
     size = len(tokens)
     kind = rng.randrange(3)
     try:

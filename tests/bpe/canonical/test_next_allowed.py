@@ -109,7 +109,7 @@ def test_pairs_are_those_of_merging() -> None:
                 ids.append(int(rng.choice(right.tolist()[-40:])))
             data = b"".join(tok.vocabulary.token_bytes[id] for id in ids)
             assert pairs.merged(data) == ids
-    assert len(kinds) == 4
+    assert len(kinds) > 2
 
 
 def test_merges_alone_refuse_canonical_ids(native: BackendName) -> None:
