@@ -530,7 +530,18 @@ class WordCounts:
     def add_words(self, words: Mapping[bytes, int]) -> None: ...
     @property
     def longest(self) -> int: ...
+    @property
+    def size(self) -> int: ...
     def take(self) -> list[tuple[bytes, int]]: ...
+
+class TokenRows:
+    """Rows of symbols and their counts, in the order of first appearance."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self, symbols: NDArray[np.uint32], sizes: NDArray[np.uint32], counts: NDArray[np.int64]
+    ) -> None:
+        """Add rows: the symbols of all rows, and the size and the count of each row."""
 
 class Trainer:
     """The C++ form of bpe.training.trainer.Trainer; both return equal results."""
@@ -561,23 +572,17 @@ class Trainer:
     def of_tokens(
         units: NDArray[np.uint32],
         lengths: NDArray[np.uint32],
-        symbols: NDArray[np.uint32],
-        sizes: NDArray[np.uint32],
-        counts: NDArray[np.int64],
+        rows: TokenRows,
         tie_break: str,
         min_frequency: int,
         max_token_length: int | None,
         joins_known: bool,
-        is_compact: bool,
         max_words: int | None,
     ) -> Trainer:
-        """Return a trainer of words that begin as tokens of a vocabulary.
+        """Return a trainer of words that begin as tokens of a vocabulary, and empty `rows`.
 
-        Token i has lengths[i] of the `units`, which are bytes or characters. `symbols` has the
-        tokens of all words, as indices; `sizes` has the number of tokens of each word, and `counts`
-        the number of occurrences. `joins_known` and `max_words` are those of
-        bpe.training.trainer.Trainer. If `is_compact`, the trainer takes less memory, but `step` may
-        raise RuntimeError.
+        Token i has lengths[i] of the `units`, which are bytes or characters. The symbols of `rows`
+        are tokens. `joins_known` and `max_words` are those of bpe.training.trainer.Trainer.
         """
     @property
     def tokens(self) -> int: ...

@@ -94,13 +94,11 @@ def _with_merges(tokenizer: Tokenizer, words: list[bytes], new_ids: NewIds) -> T
     initial = Initial.of(tokenizer, new_ids, "huggingface", tokenizer.vocab_size)
     chars = {char for word in words for char in decode_utf8(word)}
     required = "".join(char for char in chars if not "\ud800" <= char <= "\udfff")
-    rows = InitialWords(
-        initial, [(word, 1) for word in words], 1.0, required, tokenizer.backend
-    )  # fmt: skip
-    try:
-        trainer = rows.trainer("huggingface", 0, None)
-        trainer.step(ID_LIMIT)
-    except RuntimeError:  # this vocabulary needs the larger form
-        trainer = rows.trainer("huggingface", 0, None, is_compact=False)
-        trainer.step(ID_LIMIT)
+    pre_tokens = [(word, 1) for word in words]
+    rows = InitialWords(initial, tokenizer.backend)
+    if initial.takes_characters:
+        rows.add_characters(pre_tokens, 1.0, required)
+    rows.add(pre_tokens)
+    trainer = rows.trainer("huggingface", 0, None)
+    trainer.step(ID_LIMIT)
     return rows.tokenizer(trainer)

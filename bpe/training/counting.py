@@ -27,15 +27,25 @@ WORTH_A_THREAD = 1 << 19
 """The minimal number of bytes per thread; for fewer bytes, starting a thread saves no time."""
 
 
+FULL = 1 << 25
+"""The estimated size in bytes of the words that a counter holds before it passes them on."""
+WORD_OVERHEAD = 64
+"""The estimated memory of a word besides its bytes."""
+Take: TypeAlias = Callable[[list[tuple[bytes, int]]], object]
+"""A function that gets words and their counts."""
+
+
 class WordCounts:
     """Distinct words (pre-tokens) and their counts, in the order of first appearance."""
 
     def __init__(self) -> None:
         self._counts: Counter[bytes] = Counter()
         self._longest = 0
+        self.size = 0  # estimated, in bytes
 
     def add_words(self, words: Mapping[bytes, int]) -> None:
         """Add the counts of `words`."""
+        self.size += sum(len(word) + WORD_OVERHEAD for word in words.keys() - self._counts.keys())
         self._counts.update(words)
         self._longest = max(self._longest, max(map(len, words), default=0))
 
@@ -46,7 +56,7 @@ class WordCounts:
 
     def take(self) -> list[tuple[bytes, int]]:
         """Return each word with its count, and remove all words. `longest` does not change."""
-        counts, self._counts = self._counts, Counter()
+        counts, self._counts, self.size = self._counts, Counter(), 0
         return list(counts.items())
 
 
@@ -97,6 +107,8 @@ class TextCounter:
     ) -> None:
         self._words = words
         self._limits = limits
+        self.take: Take | None = None
+        """Gets the words as soon as they take FULL bytes."""
         self._stream = None
         if isinstance(pre_tokenizer, PreTokenizer):
             self._split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
@@ -174,8 +186,14 @@ class TextCounter:
 
     def _add_words(self, words: Mapping[bytes, int]) -> None:
         self._words.add_words(words)
+        self._check()
+
+    def _check(self) -> None:
+        """Raise TooLongError for a pre-token that is too long; pass on the words if they fill."""
         if self._words.longest > self._limits.pre_token:
             raise too_long_pre_token(self._limits)
+        if self.take is not None and self._words.size >= FULL:
+            self.take(self._words.take())
 
     def finish(self) -> Words:
         """Return the counts."""
@@ -239,8 +257,7 @@ class NativeCounter(TextCounter):
         threads = max(1, min(self._threads, self._size // self._min_thread_bytes))
         self._counts.add(self._machine, tuple(self._batch), threads)
         self._batch, self._size = [], 0
-        if self._words.longest > self._limits.pre_token:
-            raise too_long_pre_token(self._limits)
+        self._check()
 
     def finish(self) -> Words:
         """Return the counts."""

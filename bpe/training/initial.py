@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from bpe.encoding.utf8 import decode_utf8
 from bpe.errors import UnsupportedError
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import AnyTrainer, covering
-from bpe.training.counting import TextCounter, text_counter
+from bpe.training.counting import WORD_OVERHEAD, TextCounter, text_counter
 from bpe.training.limits import Limits
 from bpe.training.pre_tokens import PipelineCounter
 from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
@@ -27,10 +27,11 @@ from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 
+if TYPE_CHECKING:
+    from pretok import _core
+
 BYTES_AT_ONCE = 1 << 23
 """The approximate size of the words that are encoded together."""
-WORD_OVERHEAD = 64
-"""The estimated memory of a word besides its bytes."""
 Numbers = NDArray[np.int64]
 
 
@@ -180,28 +181,38 @@ class Initial(NamedTuple):
 
 
 class InitialWords:
-    """The distinct words of the texts as rows of tokens, with the new characters among them."""
+    """The words of the texts as rows of tokens.
 
-    def __init__(
-        self,
-        initial: Initial,
-        words: list[tuple[bytes, int]],
-        coverage: float,
-        required: str,
-        backend: BackendName,
-    ) -> None:
+    Before rows are added, `add_characters` may make characters tokens.
+    """
+
+    def __init__(self, initial: Initial, backend: BackendName) -> None:
         self._initial = initial
-        vocabulary = initial.tokenizer.vocabulary
-        self.characters: list[str] = []
-        if initial.takes_characters:
-            known = {*cast("TextVocabulary | CharacterVocabulary", vocabulary).pieces}
-            chars = {char for char in covering(_texts(words), coverage) if char.isprintable()}
-            self.characters = sorted({*required, *chars} - known)
-        new = dict(zip(initial.ids(len(self.characters)), self.characters, strict=True))
-        self._vocabulary = grown(vocabulary, new, ()) if new else vocabulary
-        self._symbols = Symbols.of(initial.tokenizer, self._vocabulary)
-        self._rows = _Rows(self._vocabulary, self._symbols.ids, words, backend)
         self._backend = backend
+        self.characters: list[str] = []
+        self._begin(initial.tokenizer.vocabulary)
+
+    def _begin(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._symbols = Symbols.of(self._initial.tokenizer, vocabulary)
+        self._rows = _Rows(vocabulary, self._symbols.ids, self._backend)
+
+    def add_characters(
+        self, words: list[tuple[bytes, int]], coverage: float, required: str
+    ) -> None:
+        """Make the characters of `words` tokens that are none yet, as `coverage` says."""
+        vocabulary = self._vocabulary
+        known = {*cast("TextVocabulary | CharacterVocabulary", vocabulary).pieces}
+        chars = {char for char in covering(_texts(words), coverage) if char.isprintable()}
+        self.characters = sorted({*required, *chars} - known)
+        if self.characters:
+            ids = self._initial.ids(len(self.characters))
+            new = dict(zip(ids, self.characters, strict=True))
+            self._begin(grown(vocabulary, new, ()))
+
+    def add(self, words: list[tuple[bytes, int]]) -> None:
+        """Add words and their counts, and empty the list, which may take much memory."""
+        self._rows.add(words)
 
     def trainer(
         self,
@@ -209,32 +220,19 @@ class InitialWords:
         min_frequency: int,
         max_token_length: int | None,
         max_words: int | None = None,
-        is_compact: bool = True,
     ) -> AnyTrainer:
-        """Return the trainer of these words.
-
-        If `is_compact`, the C++ trainer takes less memory, but may raise RuntimeError.
-        """
+        """Return the trainer of the words that were added, and forget the words."""
         vocabulary, texts = self._vocabulary, self._symbols.texts
         joins = vocabulary.from_ranks or isinstance(vocabulary, CharacterVocabulary)
-        symbols, sizes, counts = self._rows.arrays()
-        if self._backend == "python":
-            ends = np.cumsum(sizes).tolist()
-            rows = [
-                ([texts[symbol] for symbol in symbols[start:end].tolist()], number)
-                for (start, end), number in zip(pairwise([0, *ends]), counts.tolist(), strict=True)
-            ]
-            return Trainer(
-                rows, tie_break, min_frequency, max_token_length, texts, joins, max_words
-            )
+        limits = tie_break, min_frequency, max_token_length
+        if self._rows.native is None:
+            rows = [([texts[symbol] for symbol in row], n) for row, n in self._rows.python]
+            return Trainer(rows, *limits, texts, joins, max_words)
         from pretok import _core
 
         units = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
         lengths = np.fromiter(map(len, texts), np.uint32, len(texts))
-        return _core.Trainer.of_tokens(
-            units, lengths, symbols, sizes, counts, tie_break, min_frequency, max_token_length,
-            joins, is_compact, max_words,
-        )  # fmt: skip
+        return _core.Trainer.of_tokens(units, lengths, self._rows.native, *limits, joins, max_words)
 
     def tokenizer(
         self,
@@ -268,35 +266,33 @@ class InitialWords:
 
 
 class _Rows:
-    """Words as rows of symbols: the symbols of all words, and the size and count of each word.
+    """Words as rows of symbols, and their counts: in C++ in `native`, else in `python`.
 
     A symbol is an index in `ids`. A token that is not in `ids` cuts a word in two, because it never
     merges.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        ids: Sequence[int],
-        words: list[tuple[bytes, int]],
-        backend: BackendName,
-    ) -> None:
-        """Encode `words`, and empty the list, which may take much memory."""
-        whole = Tokenizer(vocabulary, WHOLE, backend=backend)
-        symbol_of = np.full(max(vocabulary.size, whole.vocab_size), -1, np.int64)
-        symbol_of[list(ids)] = np.arange(len(ids))
-        self._parts: list[tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]] = []
-        for some in _batches(words):
-            self._parts.append(_rows_of(whole, symbol_of, some))
+    def __init__(self, vocabulary: Vocabulary, ids: Sequence[int], backend: BackendName) -> None:
+        self._whole = Tokenizer(vocabulary, WHOLE, backend=backend)
+        self._symbol_of = np.full(max(vocabulary.size, self._whole.vocab_size), -1, np.int64)
+        self._symbol_of[list(ids)] = np.arange(len(ids))
+        self.native: _core.TokenRows | None = None
+        self.python: list[tuple[list[int], int]] = []
+        if backend == "native":
+            from pretok import _core
 
-    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Numbers]:
-        """Return the symbols of all words, and the sizes and the counts of the words."""
-        if not self._parts:
-            return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        if len(self._parts) > 1:
-            symbols, sizes, counts = zip(*self._parts, strict=True)
-            self._parts = [(np.concatenate(symbols), np.concatenate(sizes), np.concatenate(counts))]
-        return self._parts[0]
+            self.native = _core.TokenRows()
+
+    def add(self, words: list[tuple[bytes, int]]) -> None:
+        """Encode `words`, and empty the list."""
+        for some in _batches(words):
+            symbols, sizes, counts = _rows_of(self._whole, self._symbol_of, some)
+            if self.native is not None:
+                self.native.add(symbols, sizes, counts)
+                continue
+            ends = [0, *np.cumsum(sizes).tolist()]
+            rows = (symbols[start:end].tolist() for start, end in pairwise(ends))
+            self.python += zip(rows, counts.tolist(), strict=True)
 
 
 def _batches(words: list[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:

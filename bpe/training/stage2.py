@@ -30,12 +30,13 @@ class Stage2:
         """Raise ValueError or TypeError if the stage does not fit the arguments of `bpe.train`."""
         if type(self.vocab_size) is not int or not vocab_size <= self.vocab_size <= ID_LIMIT:
             raise ValueError(
-                f"stage2.vocab_size={self.vocab_size!r:.40}; expected an int from {vocab_size}, "
-                f"the vocab_size of the first stage, to {ID_LIMIT}"
+                f"stage2= has the vocab_size {self.vocab_size!r:.40}; expected an int from "
+                f"{vocab_size}, the vocab_size of the first stage, to {ID_LIMIT}"
             )
         if self.max_words is not None and (type(self.max_words) is not int or self.max_words < 1):
             raise ValueError(
-                f"stage2.max_words={self.max_words!r:.40}; expected None or an int of at least 1"
+                f"stage2= has max_words {self.max_words!r:.40}; expected None or an int of at "
+                "least 1"
             )
         if isinstance(source, Iterator):
             raise TypeError(

@@ -29,7 +29,7 @@ from bpe.training.characters import (
     words_preset,
 )
 from bpe.training.corpus import TrainingSource, read_texts
-from bpe.training.counting import Words, text_counter
+from bpe.training.counting import Take, Words, text_counter
 from bpe.training.initial import Initial, InitialWords
 from bpe.training.limits import Limits
 from bpe.training.stage2 import Stage2
@@ -233,9 +233,17 @@ class Training(NamedTuple):
 
     def run(self, engine: TrainingEngine | None) -> Tokenizer:
         """Count the pre-tokens of the source, and return the Tokenizer that is trained on them."""
+        rows = take = None
+        if self.initial is not None:
+            rows = InitialWords(self.initial, choose_backend(self.backend))
+            # The characters of all words are counted before the words become rows.
+            take = None if self.initial.takes_characters else rows.add
         with progress_bar("counting", "B", self.progress) as bar:
-            words = self.words(bar.update) if engine is None else engine.words(self, bar.update)
-        return self.tokenizer(words)
+            if engine is None:
+                words = self.words(bar.update, take)
+            else:
+                words = engine.words(self, bar.update)
+        return self.tokenizer(words) if rows is None else self._grown(rows, words)
 
     def second(
         self, first: Tokenizer, split: PreTokenizer | SupportsOffsets, stage: Stage2
@@ -251,20 +259,22 @@ class Training(NamedTuple):
             max_words=stage.max_words,
         )
 
-    def words(self, advance: Callable[[int], object]) -> Words:
-        """Count the pre-tokens of the source; pass the size of each text to `advance`."""
+    def words(self, advance: Callable[[int], object], take: Take | None = None) -> Words:
+        """Count the pre-tokens of the source; pass the size of each text to `advance`.
+
+        If there are many, most are passed to `take`, so the result has only the rest.
+        """
         chosen = choose_backend(self.backend)
         texts = read_texts(self.source, self.field, self.limits.text, self.include, chosen)
         make = text_counter if self.initial is None else self.initial.counter
         counter = make(self.pre_tokenizer, chosen, self.threads, self.limits)
+        counter.take = take
         return counter.count(texts, advance)
 
     def tokenizer(self, words: Words) -> Tokenizer:
         """Return the Tokenizer that is trained on `words`."""
         limits = self.min_frequency, self.max_token_length
         backend = choose_backend(self.backend)
-        if self.initial is not None:
-            return self._grown(self.initial, words)
         if self.characters is None:
             trainer = _trainer(words, backend, self.tie_break, *limits)
             self._merge(trainer, BYTES + len(self.specials.names))
@@ -284,22 +294,20 @@ class Training(NamedTuple):
             backend=self.backend, cache_mb=self.cache_mb,
         )  # fmt: skip
 
-    def _grown(self, initial: Initial, words: Words) -> Tokenizer:
-        """Return the tokenizer of `initial` with the tokens that are trained on `words`."""
-        characters = self.characters
+    def _grown(self, rows: InitialWords, words: Words) -> Tokenizer:
+        """Return the tokenizer that goes on with `initial`, trained on `rows` and `words`."""
+        initial, characters, rest = self.initial, self.characters, words.take()
+        assert initial is not None
         assert characters is not None, "`train` sets it with `initial`"
-        rows = InitialWords(
-            initial, words.take(), characters.coverage, characters.required,
-            choose_backend(self.backend),
-        )  # fmt: skip
+        if initial.takes_characters:
+            rows.add_characters(rest, characters.coverage, characters.required)
+        rows.add(rest)
         # Before any merge, all ids below vocab_size but those of new tokens are taken.
         base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
-        limits = self.tie_break, self.min_frequency, self.max_token_length, self.max_words
-        try:
-            trainer = self._merge(rows.trainer(*limits), base_size)
-        except RuntimeError:  # this vocabulary needs the larger form
-            trainer = self._merge(rows.trainer(*limits, is_compact=False), base_size)
-        return rows.tokenizer(trainer, self.backend, self.cache_mb)
+        trainer = rows.trainer(
+            self.tie_break, self.min_frequency, self.max_token_length, self.max_words
+        )
+        return rows.tokenizer(self._merge(trainer, base_size), self.backend, self.cache_mb)
 
     def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
         """Return `trainer` after all merges.

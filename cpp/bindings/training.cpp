@@ -70,12 +70,48 @@ public:
   // Returns the size of the longest word, in bytes.
   std::size_t longest() const { return counts_.longest(); }
 
+  // Returns the estimated size of all words, in bytes.
+  std::size_t size() const { return counts_.size(); }
+
   // Like `take`, for C++.
   WordTable take_table() { return counts_.take(threads_); }
 
 private:
   WordCounts counts_;
   unsigned threads_ = 1; // the largest `threads` of the calls of add()
+};
+
+class NativeTokenRows {
+public:
+  // Adds rows. `symbols` has the symbols of all rows. Row i has sizes[i] symbols, and occurs
+  // counts[i] times.
+  void add(const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
+           const Array<std::int64_t> &counts) {
+    const std::vector<std::uint32_t> all = as_vector(symbols);
+    const std::vector<std::uint32_t> row_sizes = as_vector(sizes);
+    const std::vector<std::int64_t> row_counts = as_vector(counts);
+    const std::uint64_t size =
+        std::accumulate(row_sizes.begin(), row_sizes.end(), std::uint64_t{0});
+    const auto limit = [](std::uint32_t symbol) { return symbol < ID_LIMIT; };
+    if (size != all.size() || row_counts.size() != row_sizes.size() ||
+        !std::all_of(all.begin(), all.end(), limit))
+      throw py::value_error("expected symbols below 16777216, a size and a count for each row, "
+                            "and sizes that sum to the number of symbols");
+    const py::gil_scoped_release released;
+    const std::uint32_t *next = all.data();
+    for (std::size_t i = 0; i < row_sizes.size(); next += row_sizes[i++])
+      rows_.add(next, row_sizes[i], row_counts[i]);
+    for (const std::uint32_t symbol : all)
+      symbol_limit_ = std::max(symbol_limit_, symbol + 1);
+  }
+
+  TokenRows &rows() { return rows_; }
+  // Returns a number above all symbols.
+  std::uint32_t symbol_limit() const { return symbol_limit_; }
+
+private:
+  TokenRows rows_;
+  std::uint32_t symbol_limit_ = 0;
 };
 
 class NativeTrainer {
@@ -117,37 +153,29 @@ public:
                 InterruptCheck()));
   }
 
-  // Trains on words that consist of tokens of a vocabulary. Token i has lengths[i] of the
-  // `units`, which are bytes or characters. `symbols` has the tokens of all words. Word i has
-  // sizes[i] tokens, and occurs counts[i] times.
-  static NativeTrainer
-  of_tokens(const Array<std::uint32_t> &units, const Array<std::uint32_t> &lengths,
-            const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
-            const Array<std::int64_t> &counts, const std::string &tie_break,
-            std::int64_t min_frequency, std::optional<std::uint64_t> max_token_length,
-            bool joins_known, bool is_compact, std::optional<std::uint32_t> max_words) {
-    const TokenWords words{as_vector(units), as_vector(lengths), as_vector(symbols),
-                           as_vector(sizes), as_vector(counts)};
-    const auto sum = [](const std::vector<std::uint32_t> &numbers) {
-      return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
-    };
-    const auto is_inside = [&](std::uint32_t symbol) { return symbol < words.lengths.size(); };
-    if (words.lengths.size() > ID_LIMIT || sum(words.lengths) != words.units.size() ||
-        std::count(words.lengths.begin(), words.lengths.end(), 0U) != 0)
+  // Trains on words that consist of tokens of a vocabulary, and empties `rows`. Token i has
+  // lengths[i] of the `units`, which are bytes or characters.
+  static NativeTrainer of_tokens(const Array<std::uint32_t> &units,
+                                 const Array<std::uint32_t> &lengths, NativeTokenRows &rows,
+                                 const std::string &tie_break, std::int64_t min_frequency,
+                                 std::optional<std::uint64_t> max_token_length,
+                                 bool joins_known, std::optional<std::uint32_t> max_words) {
+    const TokenAlphabet alphabet{as_vector(units), as_vector(lengths)};
+    if (alphabet.lengths.size() > ID_LIMIT ||
+        std::accumulate(alphabet.lengths.begin(), alphabet.lengths.end(), std::uint64_t{0}) !=
+            alphabet.units.size() ||
+        std::count(alphabet.lengths.begin(), alphabet.lengths.end(), 0U) != 0)
       throw py::value_error(
           "expected at most 16777216 tokens of at least one unit, and lengths "
           "that sum to the number of units");
-    if (sum(words.sizes) != words.symbols.size() || words.counts.size() != words.sizes.size() ||
-        !std::all_of(words.symbols.begin(), words.symbols.end(), is_inside))
-      throw py::value_error(
-          "expected symbols below the number of tokens, a size and a count for "
-          "each word, and sizes that sum to the number of symbols");
+    if (rows.symbol_limit() > alphabet.lengths.size())
+      throw py::value_error("expected rows of symbols below the number of tokens");
     const TrainerOptions options{
         tie_break_of(tie_break), min_frequency,
         max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known,
         max_words.value_or(std::numeric_limits<std::uint32_t>::max())};
     const py::gil_scoped_release released;
-    return NativeTrainer(Trainer(words, options, is_compact, InterruptCheck()));
+    return NativeTrainer(Trainer(alphabet, rows.rows(), options, InterruptCheck()));
   }
 
   // Merges until `tokens` tokens are learned. Returns false if no pair is left before that.
@@ -277,7 +305,12 @@ void bind_training(py::module_ &module) {
            py::arg("threads"))
       .def("add_words", &NativeWordCounts::add_words, py::arg("words"))
       .def_property_readonly("longest", on_self(&NativeWordCounts::longest))
+      .def_property_readonly("size", on_self(&NativeWordCounts::size))
       .def("take", on_self(&NativeWordCounts::take));
+  py::class_<NativeTokenRows>(module, "TokenRows")
+      .def(py::init<>())
+      .def("add", &NativeTokenRows::add, py::arg("symbols"), py::arg("sizes"),
+           py::arg("counts"));
   py::class_<NativeTrainer>(module, "Trainer")
       .def(py::init<NativeWordCounts &, const std::string &, std::int64_t,
                     std::optional<std::uint64_t>>(),
@@ -287,9 +320,8 @@ void bind_training(py::module_ &module) {
                   py::arg("sizes"), py::arg("counts"), py::arg("alphabet"),
                   py::arg("min_frequency"), py::arg("max_token_length"))
       .def_static("of_tokens", &NativeTrainer::of_tokens, py::arg("units"), py::arg("lengths"),
-                  py::arg("symbols"), py::arg("sizes"), py::arg("counts"), py::arg("tie_break"),
-                  py::arg("min_frequency"), py::arg("max_token_length"), py::arg("joins_known"),
-                  py::arg("is_compact"), py::arg("max_words"))
+                  py::arg("rows"), py::arg("tie_break"), py::arg("min_frequency"),
+                  py::arg("max_token_length"), py::arg("joins_known"), py::arg("max_words"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
       .def("merges", on_self(&NativeTrainer::merges))

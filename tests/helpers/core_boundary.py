@@ -183,11 +183,13 @@ def of_words() -> tuple[Any, ...]:
 
 
 def of_tokens() -> tuple[Any, ...]:
-    counts = np.array([3, 1])
-    return (
-        u32(97, 98, 97, 98), u32(1, 1, 2), u32(0, 1, 2), u32(2, 1), counts, "huggingface", 1, None,
-        False, True, 4,
-    )  # fmt: skip
+    rows = _core.TokenRows()
+    rows.add(*token_rows())
+    return u32(97, 98, 97, 98), u32(1, 1, 2), rows, "huggingface", 1, None, False, 4
+
+
+def token_rows() -> tuple[Any, ...]:
+    return u32(0, 1, 2), u32(2, 1), np.array([3, 1])
 
 
 VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
@@ -310,6 +312,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Spec.merges": lambda: (spec(),),
     "Spec.scores": lambda: (spec(),),
     "Spec.tokens": lambda: (spec(),),
+    "TokenRows": lambda: (),
+    "TokenRows.add": lambda: (_core.TokenRows(), *token_rows()),
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),
@@ -321,6 +325,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
     "WordCounts.longest": lambda: (_core.WordCounts(),),
+    "WordCounts.size": lambda: (_core.WordCounts(),),
     "WordCounts.take": lambda: (_core.WordCounts(),),
     "built_in_program": lambda: ("gpt2",),
     "check_charsmap": lambda: (b"",),

@@ -40,15 +40,15 @@ public:
   // bytes, 4 if units are characters.
   LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
     for (const std::uint32_t unit : alphabet)
-      tokens_.push_back({store_one(unit), 1, 1, WordCount::of_one(unit), rolling_.of_one(unit),
+      tokens_.push_back({store_one(unit), 1, WordCount::of_one(unit), rolling_.of_one(unit),
                          rolling_.base()});
   }
 
-  // Adds a token that words may have before any merge. It has `count` units, at least one, and
-  // takes `slots` slots of the trainer. If an earlier token has the same units, `find` returns
-  // the earlier one. Units must take 4 bytes.
-  void add_initial(const std::uint32_t *units, std::uint32_t count, std::uint32_t slots) {
-    Token token = {bytes_.size() / width_, count, slots, {}, 0, 0};
+  // Adds a token that words may have before any merge. It has `count` units, at least one. If
+  // an earlier token has the same units, `find` returns the earlier one. Units must take 4
+  // bytes.
+  void add_initial(const std::uint32_t *units, std::uint32_t count) {
+    Token token = {bytes_.size() / width_, count, {}, 0, 0};
     for (std::uint32_t i = 0; i < count; ++i) {
       store_one(units[i]);
       const WordCount one = WordCount::of_one(units[i]);
@@ -78,8 +78,6 @@ public:
   std::uint32_t words(Symbol left, Symbol right) const {
     return WordCount::join(tokens_[left].words, tokens_[right].words).words;
   }
-  // Returns the number of slots of the trainer that a token takes.
-  std::uint32_t slots(Symbol symbol) const { return tokens_[symbol].slots; }
 
   // `store` stores `count` units that are bytes, and store_one stores one unit. Both return the
   // position of the first unit, for `add`.
@@ -124,7 +122,6 @@ private:
   struct Token {
     std::uint64_t start;  // position of its first unit in bytes_, in units
     std::uint32_t length; // in units
-    std::uint32_t slots;  // of the trainer
     WordCount words;
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`
@@ -138,10 +135,7 @@ private:
   Token concatenate(Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    return {0,
-            a.length + b.length,
-            a.slots + b.slots,
-            WordCount::join(a.words, b.words),
+    return {0, a.length + b.length, WordCount::join(a.words, b.words),
             RollingHash::multiply_add(a.hash, b.power, b.hash),
             RollingHash::multiply_add(a.power, b.power, 0)};
   }

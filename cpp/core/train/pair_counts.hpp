@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace pretok {
 
@@ -35,8 +36,9 @@ public:
 
   // Returns the entry of the pair, or nullptr if there is none. The pointer is valid until the
   // next find_or_add.
-  Pair *find(PairKey key) {
-    Pair &pair = pairs_.find(hash_of(key), [key](const Pair &p) { return p.key == key; });
+  Pair *find(PairKey key) { return const_cast<Pair *>(std::as_const(*this).find(key)); }
+  const Pair *find(PairKey key) const {
+    const Pair &pair = pairs_.find(hash_of(key), [key](const Pair &p) { return p.key == key; });
     return pair.is_free() ? nullptr : &pair;
   }
 

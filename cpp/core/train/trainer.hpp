@@ -1,24 +1,32 @@
 // Learns merges: repeatedly replaces the most frequent pair of symbols by a new symbol.
 // bpe/training/trainer.py is the same algorithm in Python, and defines the tie-breaks.
 //
-// All words (distinct pre-tokens) lie in one array, with a slot for each byte or character. The
-// first and the last slot of a symbol have its id. So the slot before a symbol has the id of
-// its left neighbor, and the slot after it the id of its right neighbor:
+// All words (distinct pre-tokens) lie in one array of slots (slots.hpp). An entry of the queue
+// has the count of a pair and a bucket. The count may be outdated (too high); then the entry is
+// put back with the current count. The bucket has the places at which the pair was when it got
+// them. A merge visits only these places, and those of other buckets of the pair in the same
+// words. All merges together take O(n log n) time for words of n bytes in total.
 //
-//   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
-//   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
-//
-// An entry of the queue has the count of a pair and a bucket. The count may be outdated (too
-// high); then the entry is put back with the current count. The bucket has the places at which
-// the pair was when the entry was made. A merge visits only these places, and those of other
-// buckets of the pair in the same words. All merges together take O(n log n) time for words of
-// n bytes in total.
+// Most pairs are too rare to be merged ever. So only pairs that reach a threshold, once they
+// get places, have a bucket, a count that is kept up to date, and an entry in the queue. Any
+// other pair waits: it has its places, and the count that it had when it got them
+// (place_lists.hpp). If no entry of the queue has a count of at least the threshold, the
+// threshold is lowered, and pairs that reach it get what they lack; the places that still have
+// the pair give the current count. A pair also gets them if a later merge makes more of its
+// places, so a waiting pair has one list of places. Proof that merges are those of a queue with
+// all pairs: the count of a waiting pair is below the threshold, so its entry would not come
+// first before the threshold is lowered; and until then, it would keep the count with which the
+// pair waits.
 #pragma once
 
 #include "core/base/function_ref.hpp"
 #include "core/train/learned_tokens.hpp"
 #include "core/train/merge_queue.hpp"
 #include "core/train/pair_counts.hpp"
+#include "core/train/periodic_check.hpp"
+#include "core/train/place_lists.hpp"
+#include "core/train/slots.hpp"
+#include "core/train/token_rows.hpp"
 #include "core/train/word.hpp"
 
 #include <cstddef>
@@ -62,10 +70,8 @@ public:
           FunctionRef<void()> check_interrupt);
   Trainer(const CharacterWords &words, const TrainerOptions &options,
           FunctionRef<void()> check_interrupt);
-  // Goes on with a vocabulary. If `is_compact`, each token of a word takes one slot instead of
-  // one for each of its units; then `step` throws
-  // std::runtime_error if a token would take different numbers of slots at different places.
-  Trainer(const TokenWords &words, const TrainerOptions &options, bool is_compact,
+  // Goes on with a vocabulary. `rows` is empty afterwards.
+  Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
           FunctionRef<void()> check_interrupt);
 
   // Merges until there are `tokens` learned tokens. Returns false if it stops earlier, because
@@ -82,19 +88,16 @@ public:
   std::vector<Merge> first_merges() const;
 
 private:
-  using Place = std::uint32_t; // index in slots_ of the first slot of a pair
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
+  // The lowest count of a pair that merges at once (TrainerOptions::joins_known).
+  static constexpr std::int64_t FORCED = std::int64_t{1} << 62;
+  static constexpr std::size_t PLACES_AHEAD = 8; // the prefetch distance, in places
 
-  struct Slot {
-    Symbol symbol;
-    std::uint32_t word; // index in word_counts_
-  };
-  // A range of places_: places of a pair, in ascending order. A pair gets several buckets only
-  // if several merges make a token of the pair. `previous` is the pair's bucket before this
-  // one.
+  // Places of a pair, in ascending order. A pair gets several buckets only if several merges
+  // make a token of the pair. `previous` is the pair's bucket before this one.
   struct Bucket {
     PairKey key;
-    std::size_t start;
+    const Place *places;
     std::uint32_t size;
     std::uint32_t previous; // index in buckets_, or NO_INDEX
   };
@@ -105,32 +108,36 @@ private:
     PairKey lost;
     std::int64_t gained_count;
     std::int64_t lost_count;
-    std::uint32_t size;   // number of gained places
-    std::uint32_t bucket; // index in buckets_ of the gained places, or NO_INDEX
+    std::uint32_t size; // number of gained places
+    Place *next;        // where the next gained place is stored, or nullptr
   };
   struct ChangedPlace {
     std::uint32_t change; // index in changes_
     Place place;
   };
-  class PeriodicCheck;
 
-  void reserve(std::uint64_t slots, std::size_t words);
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
   void load(const CharacterWords &words, PeriodicCheck &periodic_check);
-  void load(const TokenWords &words, PeriodicCheck &periodic_check);
-  void count_pairs(PeriodicCheck &periodic_check);
+  void find_pairs(PeriodicCheck &periodic_check);
+  void find_pairs_of(Symbol left, Place *begin, Place *end, PeriodicCheck &periodic_check);
+  void add_pair(PairKey key, std::int64_t count, const Place *places, std::uint32_t size);
+  void add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
+                  const Place *places, std::uint32_t size);
+  void end_waiting(WaitingPair &pair);
+  bool lower_threshold(PeriodicCheck &periodic_check);
+  void end_waiting_of_gained(Symbol result);
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
+  Change *change_of(PairKey gained, Symbol result);
   void gain(Change &change, std::int64_t count, Place place);
-  void apply_changes(PeriodicCheck &periodic_check);
-  void count_changes();
-  void store_place(const ChangedPlace &changed_place);
-  void push_buckets(std::size_t first);
-  bool is_at(PairKey key, Place place) const;
+  void apply_changes(Symbol result, bool is_known, PeriodicCheck &periodic_check);
+  bool is_at(PairKey key, Place place) const {
+    return slots_.is_at(left_of(key), right_of(key), place);
+  }
   std::int64_t forced_count(PairKey key) const;
   bool may_merge(Symbol left, Symbol right) const;
   std::uint64_t order_of(Bucket &bucket) const;
-  std::vector<Place> places_of(const Bucket &bucket);
-  Symbol token_of(PairKey key, const std::vector<Place> &places);
+  std::vector<Place> places_of(const Bucket &bucket) const;
+  Symbol token_of(PairKey key, const Place *places, std::size_t size);
   void merge(const Bucket &bucket, PeriodicCheck &periodic_check);
   void replace(PairKey key, Place place, Symbol result);
   Merge named(const Merge &merge) const;
@@ -142,13 +149,18 @@ private:
   LearnedTokens tokens_;
   std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0
   bool has_units_ = true;         // true if tokens_ has the unit of each slot
-  std::vector<Slot> slots_;
-  std::vector<std::int64_t> word_counts_;
-  PairCounts pairs_;
-  std::vector<Place> places_;
+  Slots slots_;
+  PlaceLists place_lists_;
+  PairCounts pairs_; // without the pairs that wait
   std::vector<Bucket> buckets_;
   MergeQueue queue_;
+  WaitingPairs waiting_;
+  std::int64_t threshold_ = WaitingPairs::MAX_COUNT;
   std::vector<Merge> merges_;
+  // The last merge that made each symbol, and for each merge the one before with its result; or
+  // NO_INDEX.
+  std::vector<std::uint32_t> last_merge_;
+  std::vector<std::uint32_t> previous_merge_;
   std::vector<Change> changes_;
   std::vector<ChangedPlace> changed_places_;
   // left_change_[s] is the index in changes_ of the change next to the left neighbor s, or

@@ -22,16 +22,12 @@ struct CharacterWords {
   std::vector<std::int64_t> counts;   // of each word
 };
 
-// Distinct words whose first symbols are tokens of a vocabulary.
-struct TokenWords {
-  // The tokens, in the order in which Trainer compares them. Each has one unit or more: bytes
-  // or characters. `lengths` has the number of units of each token, and `units` the units of
-  // all.
+// The tokens of a vocabulary, in the order in which Trainer compares them. Each has one unit or
+// more: bytes or characters. `lengths` has the number of units of each token, and `units` the
+// units of all.
+struct TokenAlphabet {
   std::vector<std::uint32_t> units;
   std::vector<std::uint32_t> lengths;
-  std::vector<std::uint32_t> symbols; // the tokens of all words, as indices
-  std::vector<std::uint32_t> sizes;   // of each word, in tokens
-  std::vector<std::int64_t> counts;   // of each word
 };
 
 } // namespace pretok

@@ -17,6 +17,13 @@ std::size_t WordCounts::longest() const {
   return longest;
 }
 
+std::size_t WordCounts::size() const {
+  std::size_t size = 0;
+  for (const WordTable &table : tables_)
+    size += table.size();
+  return size;
+}
+
 WordTable WordCounts::take(unsigned threads) {
   std::vector<WordTable> tables = std::exchange(tables_, {});
   tables_.emplace_back();

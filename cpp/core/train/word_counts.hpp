@@ -36,6 +36,8 @@ public:
   void add_word(ByteView word, std::int64_t count);
   // Returns the size in bytes of the longest word since the last `take`, or 0.
   std::size_t longest() const;
+  // Returns the estimated size of all words in bytes.
+  std::size_t size() const;
   // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);
 

@@ -147,6 +147,7 @@ const std::vector<Word> &WordTable::finish() {
 
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
+  bytes_ += bytes.size;
   if (bytes.size > block_bytes_left_) {
     // A large word gets a block of its own. A new shared block would waste the rest of the
     // current block.

@@ -39,11 +39,14 @@ public:
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word, without words from other tables.
   std::size_t longest() const { return longest_; }
+  // Returns the estimated size of all words in bytes.
+  std::size_t size() const { return bytes_ + words_.size() * WORD_OVERHEAD; }
   // Returns the words in the order of Word::first. After this call, do not add anything.
   const std::vector<Word> &finish();
 
 private:
   static constexpr std::uint32_t NO_WORD = static_cast<std::uint32_t>(-1);
+  static constexpr std::size_t WORD_OVERHEAD = 64;
 
   struct Slot {
     ShortKey key = ShortKey::none();
@@ -70,6 +73,7 @@ private:
   std::uint8_t *block_end_ = nullptr;
   std::size_t block_bytes_left_ = 0;
   std::size_t longest_ = 0;
+  std::size_t bytes_ = 0;          // of the words that were not added by a table
   bool are_counts_stored_ = false; // true if words_ has the current counts
   bool are_slots_filled_ = true;   // true if slots_ refers to every word of words_
 };

@@ -268,7 +268,7 @@ def test_merges_with_a_prefix_are_refused() -> None:
         trained(["aa"], 9, initial=old)
 
 
-def test_a_token_with_two_sizes_needs_the_larger_form(native: BackendName) -> None:
+def test_a_token_may_take_one_slot_or_two(native: BackendName) -> None:
     """A merge makes "abcd" of two tokens, which is one token where it is a whole pre-token."""
     tokens = {byte: bytes([byte]) for byte in range(256)}
     tokens |= {256: b"ab", 257: b"cd", 258: b"abcd"}

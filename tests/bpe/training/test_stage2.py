@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 import bpe
 import pretok
 from bpe import Stage2, Tokenizer
+from bpe.training import corpus as read
+from bpe.training import counting
+from bpe.training.initial import InitialWords
 from bpe.training.trainer import words_of
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
@@ -115,6 +118,31 @@ def test_saved_files_give_the_ids_in_tokenizers(tmp_path: Path) -> None:
         assert live.encode(text).ids == both.encode(text)
 
 
+@pytest.mark.parametrize("kind", ["texts", "file"])
+def test_words_may_become_rows_before_all_are_counted(
+    backend: BackendName, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = [f"{text}\n" for text in corpus()]
+    expected = trained(["".join(lines)], 290, Stage2(330, "gemma4"), backend=backend)
+    path = tmp_path / "a.txt"
+    path.write_text("".join(lines), encoding="utf-8")
+    sizes: list[int] = []
+    add = InitialWords.add
+
+    def recording(rows: InitialWords, words: list[tuple[bytes, int]]) -> None:
+        sizes.append(len(words))
+        add(rows, words)
+
+    monkeypatch.setattr(InitialWords, "add", recording)
+    monkeypatch.setattr(counting, "FULL", 900)
+    monkeypatch.setattr(counting, "BATCH", 200)
+    monkeypatch.setattr(read, "BLOCK", 100)
+    source: Any = path if kind == "file" else lines
+    assert trained(source, 290, Stage2(330, "gemma4"), backend=backend) == expected
+    assert len(sizes) > 2
+    assert max(sizes) < len(lines)
+
+
 @given(
     texts=st.lists(st.text(st.sampled_from("ab \n"), max_size=30), max_size=6),
     words=st.none() | st.integers(1, 3),
@@ -149,8 +177,8 @@ def test_without_a_split_merges_are_those_of_tokenizers(backend: BackendName) ->
 @pytest.mark.parametrize(
     ("stage", "error", "message"),
     [
-        (Stage2(200), ValueError, r"stage2.vocab_size=200; expected an int from 290"),
-        (Stage2(300, max_words=0), ValueError, r"stage2.max_words=0; expected None or an int"),
+        (Stage2(200), ValueError, r"stage2= has the vocab_size 200; expected an int from 290"),
+        (Stage2(300, max_words=0), ValueError, r"stage2= has max_words 0; expected None or an int"),
     ],
 )
 def test_wrong_stages(stage: Stage2, error: type[Exception], message: str) -> None:

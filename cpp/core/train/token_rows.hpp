@@ -1,0 +1,58 @@
+// Words whose first symbols are tokens of a vocabulary.
+#pragma once
+
+#include "core/base/hash.hpp"
+#include "core/base/open_table.hpp"
+#include "core/train/slots.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+namespace pretok {
+
+// Collects rows of tokens. Equal rows become one word, whose count is the sum of theirs.
+class TokenRows {
+public:
+  void add(const std::uint32_t *symbols, std::size_t size, std::int64_t count) {
+    for (std::size_t i = 0; i < size; ++i)
+      slots_.add_symbol(symbols[i]);
+    slots_.end_word(count);
+    const std::size_t word = slots_.words() - 1;
+    if (word >= NO_WORD)
+      throw std::length_error("expected fewer than 4 billion distinct pre-tokens");
+    table_.make_room([this](Row row) { return hash_of(row.word); });
+    Row &row = table_.find_or_add(
+        hash_of(word), [&](Row other) { return slots_.are_equal(other.word, word); });
+    if (row.is_free()) {
+      row.word = static_cast<std::uint32_t>(word);
+    } else {
+      slots_.add_count(row.word, count);
+      slots_.drop_last_word();
+    }
+  }
+
+  // Returns the words, and forgets them.
+  Slots take() {
+    table_.reset(0);
+    return std::exchange(slots_, {});
+  }
+
+private:
+  static constexpr std::uint32_t NO_WORD = static_cast<std::uint32_t>(-1);
+
+  struct Row {
+    std::uint32_t word = NO_WORD;
+
+    bool is_free() const { return word == NO_WORD; }
+  };
+
+  std::uint64_t hash_of(std::size_t word) const { return slots_.hash_of(word, key_); }
+
+  HashKey key_ = hash_key();
+  Slots slots_;
+  OpenTable<Row> table_{512};
+};
+
+} // namespace pretok

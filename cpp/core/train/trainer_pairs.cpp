@@ -1,0 +1,278 @@
+// The words and the pairs of a Trainer before any merge, and the pairs that wait.
+#include "core/train/trainer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+std::vector<std::uint32_t> numbers_below(std::size_t limit) {
+  std::vector<std::uint32_t> numbers(limit);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
+
+// Returns the bytes in the order in which Hugging Face's trainer compares them: by the
+// character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
+// come first.
+std::vector<std::uint32_t> huggingface_byte_order() {
+  std::vector<std::uint32_t> order = numbers_below(256);
+  std::stable_partition(order.begin(), order.end(), [](std::uint32_t byte) {
+    return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+  });
+  return order;
+}
+
+} // namespace
+
+Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
+                 FunctionRef<void()> check_interrupt)
+    : options_(options), names_(huggingface_byte_order()), tokens_(names_, 1) {
+  PeriodicCheck periodic_check(check_interrupt);
+  load(words, periodic_check);
+  find_pairs(periodic_check);
+}
+
+Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
+                 FunctionRef<void()> check_interrupt)
+    : options_(options), names_(numbers_below(words.alphabet)),
+      tokens_(names_, sizeof(std::uint32_t)) {
+  PeriodicCheck periodic_check(check_interrupt);
+  load(words, periodic_check);
+  find_pairs(periodic_check);
+}
+
+Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
+                 FunctionRef<void()> check_interrupt)
+    : options_(options), names_(numbers_below(alphabet.lengths.size())),
+      tokens_({}, sizeof(std::uint32_t)), has_units_(false), slots_(rows.take()) {
+  PeriodicCheck periodic_check(check_interrupt);
+  const std::uint32_t *unit = alphabet.units.data();
+  for (const std::uint32_t length : alphabet.lengths) {
+    tokens_.add_initial(unit, length);
+    unit += length;
+  }
+  find_pairs(periodic_check);
+}
+
+// Stores the words, and the unit of each slot.
+void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
+  std::uint64_t size = 1;
+  for (const Word &word : words)
+    size += word.size + std::uint64_t{1};
+  slots_.reserve(size, words.size());
+  std::array<Symbol, 256> symbols{};
+  for (Symbol symbol = 0; symbol < 256; ++symbol)
+    symbols[names_[symbol]] = symbol;
+  units_start_ = tokens_.store_one(0); // the unit of a slot between words
+  for (const Word &word : words) {
+    tokens_.store(word.data, word.size);
+    tokens_.store_one(0);
+    for (std::size_t i = 0; i < word.size; ++i)
+      slots_.add_symbol(symbols[word.data[i]]);
+    slots_.end_word(word.count);
+    periodic_check(word.size);
+  }
+}
+
+void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
+  slots_.reserve(words.symbols.size() + std::uint64_t{words.sizes.size()} + 1,
+                 words.sizes.size());
+  units_start_ = tokens_.store_one(0);
+  auto next = words.symbols.begin();
+  for (std::size_t i = 0; i < words.sizes.size(); ++i) {
+    for (std::uint32_t left = words.sizes[i]; left != 0; --left, ++next) {
+      tokens_.store_one(*next);
+      slots_.add_symbol(*next);
+    }
+    tokens_.store_one(0);
+    slots_.end_word(words.counts[i]);
+    periodic_check(words.sizes[i]);
+  }
+}
+
+// Finds all pairs of neighbors in the words, and their places. No merge has happened yet, so
+// each symbol takes one slot.
+void Trainer::find_pairs(PeriodicCheck &periodic_check) {
+  slots_.index_words();
+  last_merge_.resize(names_.size(), NO_INDEX);
+  left_change_.resize(names_.size(), NO_INDEX);
+  // Calls visit(left, place) for each pair.
+  const auto visit_pairs = [&](auto visit) {
+    for (std::size_t word = 0; word < slots_.words(); ++word) {
+      const Place end = slots_.start(word + 1) - 1;
+      for (Place place = slots_.start(word); place + 1 < end; ++place)
+        visit(slots_.at(place), place);
+      periodic_check(end - slots_.start(word));
+    }
+  };
+  // Sorts the places by the left symbol of the pair, and then those of one left symbol by the
+  // right symbol. ends[s] becomes the end of the places of the left symbol s.
+  std::vector<std::size_t> ends(names_.size() + 1);
+  visit_pairs([&](Symbol left, Place) { ++ends[left + 1]; });
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  Place *const places = place_lists_.add(ends.back());
+  visit_pairs([&](Symbol left, Place place) { places[ends[left]++] = place; });
+  std::size_t begin = 0;
+  for (Symbol left = 0; left < names_.size(); begin = ends[left++])
+    find_pairs_of(left, places + begin, places + ends[left], periodic_check);
+  waiting_.end_group();
+}
+
+// Finds the pairs with one left symbol at these places, and sorts the places by pair.
+void Trainer::find_pairs_of(Symbol left, Place *begin, Place *end,
+                            PeriodicCheck &periodic_check) {
+  struct Pair {
+    Symbol right;
+    std::uint32_t size;
+    std::int64_t count;
+  };
+  std::vector<Pair> pairs;
+  std::vector<std::uint32_t> &index_of = left_change_; // by right symbol
+  for (const Place *place = begin; place != end; ++place) {
+    if (place + PLACES_AHEAD < end)
+      slots_.prefetch(place[PLACES_AHEAD]);
+    const Symbol right = slots_.at(*place + 1);
+    if (index_of[right] == NO_INDEX) {
+      index_of[right] = static_cast<std::uint32_t>(pairs.size());
+      pairs.push_back({right, 0, 0});
+    }
+    Pair &pair = pairs[index_of[right]];
+    ++pair.size;
+    pair.count += slots_.count_at(*place);
+  }
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair &a, const Pair &b) { return a.right < b.right; });
+  std::vector<std::size_t> starts; // of each pair in the list of all places
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    index_of[pairs[i].right] = static_cast<std::uint32_t>(i);
+    starts.push_back(start);
+    start += pairs[i].size;
+  }
+  const std::vector<Place> unsorted(begin, end);
+  for (const Place place : unsorted)
+    begin[starts[index_of[slots_.at(place + 1)]]++] = place;
+  const Place *places = begin;
+  for (const Pair &pair : pairs) {
+    index_of[pair.right] = NO_INDEX;
+    if (may_merge(left, pair.right))
+      add_pair(pair_key(left, pair.right), pair.count, places, pair.size);
+    places += pair.size;
+  }
+  periodic_check(unsorted.size());
+}
+
+// Returns the count of a pair that merges at once, which is above all others; 0 for any other
+// pair. Of two such counts, that of the token with the lower rank is higher.
+std::int64_t Trainer::forced_count(PairKey key) const {
+  if (!options_.joins_known)
+    return 0;
+  const Symbol known = tokens_.find(left_of(key), right_of(key));
+  return known < names_.size() ? FORCED + std::int64_t{LearnedTokens::NO_SYMBOL - known} : 0;
+}
+
+// Returns whether a pair that a merge creates is counted: it is not too long for a token, and
+// has no more words than a token may have. Pairs of two units are never too long.
+bool Trainer::may_merge(Symbol left, Symbol right) const {
+  const std::uint64_t length = std::uint64_t{tokens_.length(left)} + tokens_.length(right);
+  return ((length < options_.max_token_length || length == 2) &&
+          tokens_.words(left, right) <= options_.max_words) ||
+         forced_count(pair_key(left, right)) != 0;
+}
+
+// Adds a pair that has no places yet. If its count is below the threshold, the pair waits.
+void Trainer::add_pair(PairKey key, std::int64_t count, const Place *places,
+                       std::uint32_t size) {
+  if (const std::int64_t forced = forced_count(key); forced != 0)
+    count = forced;
+  if (count <= 0)
+    return;
+  if (count < threshold_)
+    waiting_.add({key, places, static_cast<std::uint32_t>(count), size});
+  else
+    add_bucket(pairs_.find_or_add(key), count, count, places, size);
+}
+
+// Adds a bucket to a pair, which has `count` now. Its entry in the queue has `entry_count`.
+void Trainer::add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
+                         const Place *places, std::uint32_t size) {
+  if (buckets_.size() >= NO_INDEX)
+    throw std::length_error("expected fewer than 4 billion pairs");
+  const auto index = static_cast<std::uint32_t>(buckets_.size());
+  pair.count = count;
+  buckets_.push_back({pair.key, places, size, std::exchange(pair.bucket, index)});
+  queue_.push({entry_count, order_of(buckets_.back()), index});
+}
+
+// Gives a waiting pair a bucket, and its current count.
+void Trainer::end_waiting(WaitingPair &pair) {
+  std::int64_t count = 0;
+  for (std::uint32_t i = 0; i < pair.size; ++i) {
+    if (i + PLACES_AHEAD < pair.size)
+      slots_.prefetch(pair.places[i + PLACES_AHEAD]);
+    if (is_at(pair.key, pair.places[i]))
+      count += slots_.count_at(pair.places[i]);
+  }
+  add_bucket(pairs_.find_or_add(pair.key), count, std::exchange(pair.count, 0), pair.places,
+             pair.size);
+}
+
+// Halves the threshold, or lowers it further if no pair reaches the half. Returns false if no
+// pair waits.
+bool Trainer::lower_threshold(PeriodicCheck &periodic_check) {
+  const std::uint32_t highest = waiting_.highest();
+  if (highest == 0)
+    return false;
+  threshold_ = highest - highest / 2;
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    WaitingPair &pair = waiting_[i];
+    if (pair.count >= threshold_) {
+      periodic_check(pair.size);
+      end_waiting(pair);
+    }
+    next = std::max(next, pair.count);
+    periodic_check();
+  }
+  waiting_.set_highest(next);
+  return true;
+}
+
+// Ends the waiting of pairs that the current merge gives more places. They wait only if its
+// result is a symbol that was there before.
+void Trainer::end_waiting_of_gained(Symbol result) {
+  // Calls visit(pair) for the waiting pairs that each merge with the result `symbol` made.
+  const auto visit_made = [&](Symbol symbol, auto visit) {
+    for (std::uint32_t made = last_merge_[symbol]; made != NO_INDEX;
+         made = previous_merge_[made])
+      for (std::size_t i = waiting_.begin(made + 1); i < waiting_.begin(made + 2); ++i)
+        if (WaitingPair &pair = waiting_[i]; pair.count != 0)
+          visit(pair);
+  };
+  visit_made(result, [&](WaitingPair &pair) {
+    if (const Change *change = change_of(pair.key, result);
+        change != nullptr && change->size != 0)
+      end_waiting(pair);
+  });
+  for (const Change &change : changes_) {
+    const Symbol left = left_of(change.gained);
+    const Symbol right = right_of(change.gained);
+    if (change.size == 0 || pairs_.find(change.gained) != nullptr)
+      continue;
+    if (std::max(left, right) < names_.size())
+      if (WaitingPair *pair = waiting_.find_first(change.gained); pair && pair->count != 0)
+        end_waiting(*pair);
+    if (left != right)
+      visit_made(left == result ? right : left, [&](WaitingPair &pair) {
+        if (pair.key == change.gained)
+          end_waiting(pair);
+      });
+  }
+}
+
+} // namespace pretok
