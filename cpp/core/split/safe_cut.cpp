@@ -5,7 +5,6 @@
 #include "core/split/sources.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace pretok {
@@ -27,28 +26,29 @@ public:
   // Returns the last safe cut after `from` that it finds, or 0. A code point must start at
   // `from`. If `is_start`, a pre-token starts there too.
   std::size_t find(std::size_t from, bool is_start) const {
-    std::array<std::size_t, TRIES + 1> last{}; // ring buffer of the last BOUNDARY positions
-    std::size_t count = 0;
-    std::size_t first = from;
-    if (is_start)
-      last[count++] = from;
-    Element before = text_.element(from);
-    for (std::size_t at = from + before.width; at < text_.size();) {
-      const Element element = text_.element(at);
-      if (pre_tokenizer_.cuts()->has_boundary(before.class_, element.class_)) {
-        if (count == 0)
-          first = at;
-        last[count++ % last.size()] = at;
+    const NeighborTable &cuts = *pre_tokenizer_.cuts();
+    std::size_t tries = 0;
+    std::size_t cut = 0; // the last BOUNDARY found
+    // Returns whether `cut` is safe, after a search that begins at `start`.
+    const auto is_found = [&](std::size_t start) {
+      return cut != 0 && tries++ < TRIES && accepts_(cut) && is_safe(start, cut);
+    };
+    std::size_t at = text_.last_start(from, text_.size());
+    std::uint8_t after = text_.element(at).class_;
+    while (at != from) {
+      const std::size_t start = text_.last_start(from, at);
+      const std::uint8_t before = text_.element(start).class_;
+      if (cuts.has_boundary(before, after)) {
+        if (is_found(at))
+          return cut;
+        cut = at;
       }
-      before = element;
-      at += element.width;
+      at = start;
+      after = before;
     }
-    for (std::size_t tries = 1; tries < last.size() && tries < count; ++tries) {
-      const std::size_t cut = last[(count - tries) % last.size()];
-      if (accepts_(cut) && is_safe(last[(count - tries - 1) % last.size()], cut))
-        return cut;
-    }
-    return count == 0 ? 0 : last_end(first);
+    if (is_start)
+      return is_found(from) ? cut : last_end(from);
+    return cut == 0 ? 0 : last_end(cut);
   }
 
 private:
@@ -56,19 +56,26 @@ private:
   // point after `cut`. `cut` must be a BOUNDARY. `start` must be a BOUNDARY or the start of the
   // text.
   bool is_safe(std::size_t start, std::size_t cut) const {
-    return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
+    ends_.clear();
+    for_ends(start, cut, cut, [&](std::size_t end) { ends_.push_back(end); });
+    std::size_t count = 0;
+    bool is_same = true;
+    for_ends(start, cut + text_.element(cut).width, cut, [&](std::size_t end) {
+      is_same = is_same && count < ends_.size() && ends_[count] == end;
+      ++count;
+    });
+    return is_same && count == ends_.size();
   }
 
-  // Splits the part of the text from `start` to `end` as a text of its own. Returns the ends of
-  // its pre-tokens up to `last`, as positions in the whole text.
-  std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
-    std::vector<std::size_t> positions;
+  // Splits the part of the text from `start` to `end` as a text of its own. Calls emit(end)
+  // with the ends of its pre-tokens up to `last`, as positions in the whole text.
+  template <typename Emit>
+  void for_ends(std::size_t start, std::size_t end, std::size_t last, Emit emit) const {
     pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),
                          [&](std::size_t, std::size_t at, int) {
                            if (start + at <= last)
-                             positions.push_back(start + at);
+                             emit(start + at);
                          });
-    return positions;
   }
 
   // Returns the last safe cut among the ends of pre-tokens of the first stage, or 0. Tests only
@@ -78,7 +85,8 @@ private:
   // depend on text after the pre-token.
   std::size_t last_end(std::size_t start) const {
     const Machine &machine = *pre_tokenizer_.first();
-    std::vector<std::size_t> positions;
+    std::vector<std::size_t> &positions = ends_;
+    positions.clear();
     machine.run(part_of(text_, start, text_.size(), text_.classes()), true, false,
                 [&](std::size_t end, int) { positions.push_back(start + end); });
     std::size_t tries = 0;
@@ -103,6 +111,7 @@ private:
   const PreTokenizer &pre_tokenizer_;
   const Utf8 text_;
   const Accepts accepts_;
+  mutable std::vector<std::size_t> ends_; // keeps its memory for the next test
 };
 
 } // namespace
