@@ -35,6 +35,7 @@ pub struct RawLoadOptions {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct RawEncodeOptions {
     pub struct_size: usize,
     pub special: c_int,
@@ -59,6 +60,14 @@ pub struct RawDecodeOptions {
 pub struct RawSpan {
     pub start: usize,
     pub end: usize,
+}
+
+#[repr(C)]
+pub struct RawPatch {
+    pub keep: usize,
+    pub tail: usize,
+    pub ids: *const u32,
+    pub count: usize,
 }
 
 pub const ROLES: usize = 14;
@@ -292,4 +301,68 @@ extern "C" {
     pub fn pretok_decode_stream_stopped(stream: *const Handle) -> usize;
     pub fn pretok_decode_stream_size(stream: *const Handle) -> usize;
     pub fn pretok_decode_stream_free(stream: *mut Handle);
+
+    pub fn pretok_session_new(
+        tokenizer: *const Handle,
+        options: *const RawEncodeOptions,
+        result: *mut *mut Handle,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_append(
+        session: *mut Handle,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        patch: *mut RawPatch,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_peek(
+        session: *mut Handle,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        patch: *mut RawPatch,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_update(
+        session: *mut Handle,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        patch: *mut RawPatch,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_replace(
+        session: *mut Handle,
+        start: usize,
+        end: usize,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        patch: *mut RawPatch,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_extend(
+        session: *mut Handle,
+        ids: *const u32,
+        count: usize,
+        patch: *mut RawPatch,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_fork(
+        session: *const Handle,
+        result: *mut *mut Handle,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_spans(
+        session: *const Handle,
+        first: usize,
+        last: usize,
+        spans: *mut RawSpan,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_session_ids(session: *const Handle, count: *mut usize) -> *const u32;
+    pub fn pretok_session_text(session: *const Handle, size: *mut usize) -> *const c_char;
+    pub fn pretok_session_stable(session: *const Handle) -> usize;
+    pub fn pretok_session_free(session: *mut Handle);
 }

@@ -36,12 +36,14 @@ mod encode;
 mod error;
 mod ffi;
 mod options;
+mod session;
 mod streams;
 mod tokenizer;
 mod tokens;
 
 pub use error::{Error, ErrorKind};
 pub use options::{DecodeOptions, EncodeOptions, LoadOptions, Special};
+pub use session::{Patch, Session};
 pub use streams::{DecodeStream, EncodeStream};
 pub use tokenizer::Tokenizer;
 pub use tokens::{ModelKind, Role, TokenFacts, TokenType, Vocabulary};

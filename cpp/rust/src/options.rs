@@ -132,10 +132,11 @@ pub(crate) fn pointers<T: AsRef<[u8]>>(texts: &[T]) -> (Vec<*const c_char>, Vec<
 }
 
 /// A set of special tokens for the options of C. Null if the options need none.
-pub(crate) struct SpecialSet(*mut ffi::Handle);
+pub(crate) struct SpecialSet(pub(crate) *mut ffi::Handle);
 
 // SAFETY: a set is immutable, and any thread may free it.
 unsafe impl Send for SpecialSet {}
+unsafe impl Sync for SpecialSet {}
 
 impl Drop for SpecialSet {
     fn drop(&mut self) {

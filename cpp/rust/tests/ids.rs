@@ -189,3 +189,68 @@ fn recorded_ids() {
     let recorded: Vec<u32> = recorded.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(tokenizer.encode(text).unwrap(), recorded);
 }
+
+#[test]
+fn sessions() {
+    let tokenizer = small();
+    let mut session = tokenizer.session(&EncodeOptions::default()).unwrap();
+    let mut ids: Vec<u32> = Vec::new();
+    let mut seed = 1_u32;
+    for step in 0..300 {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let random = |limit: usize| (seed >> 8) as usize % limit;
+        let text = ["hello", " w", "\u{e9}", "\n", "hell", "  "][random(6)];
+        let size = session.text().len();
+        let at = random(size + 1);
+        let patch = match step % 5 {
+            0 | 1 => session.append(text),
+            2 => session.replace(at, (at + 3).min(size), text),
+            3 => session.truncate(size - random(size.min(3) + 1)),
+            _ => {
+                let whole = [&session.text()[..at], text.as_bytes()].concat();
+                session.update(whole)
+            }
+        }
+        .unwrap();
+        let (keep, tail, new) = (patch.keep, patch.tail, patch.ids.to_vec());
+        ids.splice(keep..ids.len() - tail, new);
+        assert_eq!(ids, session.ids());
+        assert_eq!(ids, tokenizer.encode(session.text()).unwrap());
+        assert!(session.stable() <= ids.len());
+    }
+    let spans = session.spans(0, ids.len()).unwrap();
+    assert_eq!(spans.last().unwrap().end, session.text().len());
+    let error = session.spans(1, ids.len() + 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(session.truncate(1_000_000).is_err());
+}
+
+#[test]
+fn treatments_in_a_session() {
+    let tokenizer = small();
+    let mut session = tokenizer.session(&EncodeOptions::default()).unwrap();
+    session.append("he").unwrap();
+    let error = session.append("hello<|end|>").unwrap_err();
+    assert_eq!((error.kind(), error.position()), (ErrorKind::SpecialToken, 7));
+    assert_eq!(session.text(), b"he");
+    assert_eq!(session.peek("llo").unwrap().ids, [259]);
+    session.extend(&[300, 256]).unwrap();
+    let only = |session: &mut pretok::Session<'_>, texts: &[&str]| {
+        session.set_special(Special::Only(texts)).unwrap();
+    };
+    only(&mut session, &["<|end|>"]);
+    session.append("<|en").unwrap();
+    let mut branch = session.fork().unwrap();
+    only(&mut session, &["<|end|>", "<|end|>"]); // an equal set, so both texts are one
+    session.append("d|>").unwrap();
+    assert_eq!(session.ids(), [256, 300, 256, 300]);
+    drop(session);
+    branch.set_special(Special::Text).unwrap();
+    branch.append("d|>").unwrap();
+    assert_eq!(branch.ids()[..3], [256, 300, 256]);
+    assert!(branch.ids().len() > 4);
+    let options = EncodeOptions { add_special_tokens: true, ..EncodeOptions::default() };
+    assert!(tokenizer.session(&options).is_err());
+    fn is_send<T: Send>(_: &T) {}
+    is_send(&branch);
+}
