@@ -5,14 +5,43 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
 namespace pretok {
 namespace {
 
 namespace py = pybind11;
 
-py::tuple as_tuple(Patch &&patch) {
-  return py::make_tuple(patch.keep, as_array(std::move(patch.ids)), patch.tail);
-}
+// A copy of a Patch. Few ids need no allocation.
+class PatchCopy {
+public:
+  explicit PatchCopy(const Patch &patch)
+      : keep_(patch.keep), tail_(patch.tail), count_(patch.count) {
+    if (count_ <= near_.size())
+      std::copy(patch.ids, patch.ids + count_, near_.data());
+    else
+      far_.assign(patch.ids, patch.ids + count_);
+  }
+
+  // Returns (keep, ids, tail).
+  py::tuple as_tuple() && {
+    if (count_ > near_.size())
+      return py::make_tuple(keep_, as_array(std::move(far_)), tail_);
+    py::array_t<std::uint32_t> ids(static_cast<py::ssize_t>(count_));
+    std::copy(near_.data(), near_.data() + count_, ids.mutable_data());
+    return py::make_tuple(keep_, std::move(ids), tail_);
+  }
+
+private:
+  std::size_t keep_ = 0;
+  std::size_t tail_ = 0;
+  std::size_t count_ = 0;
+  std::array<std::uint32_t, 256> near_;
+  std::vector<std::uint32_t> far_;
+};
 
 } // namespace
 
@@ -26,17 +55,20 @@ template <typename Work> void NativeSession::locked(std::size_t size, Work work)
 template <typename Change>
 py::tuple NativeSession::changed(const py::object &text, Change change) const {
   const TextView view(text);
-  Patch patch;
+  std::optional<PatchCopy> made;
   EncodeResult result;
   locked(view.size(), [&] {
     Scratch scratch;
     view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
       const CacheLease cache(tokenizer_.caches());
+      Patch patch;
       result.refusal = change(data, size, *cache, patch);
+      if (is_not_refused(result))
+        made.emplace(patch);
     });
   });
   raise_if_refused(result, py::none());
-  return as_tuple(std::move(patch));
+  return std::move(*made).as_tuple();
 }
 
 void NativeSession::check(std::size_t start, std::size_t end, std::size_t size) const {
@@ -53,9 +85,10 @@ py::tuple NativeSession::append(const py::object &text, const Added &added) {
 }
 
 py::tuple NativeSession::peek(const py::object &text, const Added &added) const {
-  return changed(text,
-                 [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                     Patch &patch) { return session_.peek(data, size, added, cache, patch); });
+  IdBuffer ids;
+  return changed(
+      text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
+                Patch &patch) { return session_.peek(data, size, added, cache, ids, patch); });
 }
 
 py::tuple NativeSession::update(const py::object &text, const Added &added) {
@@ -84,15 +117,17 @@ py::tuple NativeSession::extend(const py::array &ids, const py::array &sizes,
   if (given.ndim() != 1 || widths.ndim() != 1 || given.size() != widths.size() ||
       total != view.size())
     throw py::value_error("expected one size for each id, and text of these sizes");
-  Patch patch;
+  std::optional<PatchCopy> made;
   locked(total, [&] {
     Scratch scratch;
     view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t) {
+      Patch patch;
       session_.extend(given.data(), widths.data(), static_cast<std::size_t>(given.size()), data,
                       added, patch);
+      made.emplace(patch);
     });
   });
-  return as_tuple(std::move(patch));
+  return std::move(*made).as_tuple();
 }
 
 std::unique_ptr<NativeSession> NativeSession::clone() const {
@@ -115,7 +150,9 @@ py::tuple NativeSession::spans(std::size_t first, std::size_t last) const {
 
 py::array_t<std::uint32_t> NativeSession::ids() const {
   std::vector<std::uint32_t> ids;
-  locked(count(), [&] { ids = session_.ids(); });
+  locked(count(), [&] {
+    ids.assign(session_.ids().data(), session_.ids().data() + session_.ids().size());
+  });
   return as_array(std::move(ids));
 }
 

@@ -7,26 +7,37 @@
 
 using namespace pretok;
 
+namespace {
+
+// Returns a policy that the caller keeps alive.
+Session::Policy policy_of(const AddedTokenPhases *phases) {
+  return Session::Policy(std::shared_ptr<const void>(), phases);
+}
+
+} // namespace
+
 struct pretok_session {
   const pretok_tokenizer *tokenizer;
   EncodeCall call; // for text that comes without options
   Session session;
-  Patch patch; // that of the last call
+  Patch patch;     // that of the last call
+  IdBuffer peeked; // the ids of the last peek
+
+  pretok_session(const pretok_tokenizer *used, const EncodeCall &options)
+      : tokenizer(used), call(options),
+        session(*options.tokenizer, policy_of(&used->policies[PRETOK_SPECIAL_ALLOW]),
+                options.first_part) {}
+  pretok_session(const pretok_session &other)
+      : tokenizer(other.tokenizer), call(other.call), session(other.session) {}
 };
 
 namespace {
 
 using Policy = Session::Policy;
 
-// Returns a policy that the caller keeps alive.
-Policy policy_of(const AddedTokenPhases *phases) {
-  return Policy(std::shared_ptr<const void>(), phases);
-}
-
 void return_patch(const pretok_session &session, pretok_patch &patch) {
-  const std::vector<std::uint32_t> &ids = session.patch.ids;
-  patch = {session.patch.keep, session.patch.tail, ids.empty() ? &NO_IDS : ids.data(),
-           ids.size()};
+  const Patch &made = session.patch;
+  patch = {made.keep, made.tail, made.count == 0 ? &NO_IDS : made.ids, made.count};
 }
 
 // Reads the options of a text of a session.
@@ -97,9 +108,7 @@ pretok_status pretok_session_new(const pretok_tokenizer *tokenizer,
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "a session has no template; put the ids of pretok_template around those of "
                   "the session");
-    const Policy all = policy_of(&tokenizer->policies[PRETOK_SPECIAL_ALLOW]);
-    *result = new pretok_session{tokenizer, call,
-                                 Session(*call.tokenizer, all, call.first_part), Patch{}};
+    *result = new pretok_session(tokenizer, call);
     return PRETOK_OK;
   });
 }
@@ -124,7 +133,8 @@ pretok_status pretok_session_peek(pretok_session *session, const char *text, siz
     return status;
   return make_change(session, text, size, session->session.text().size(), options, patch, error,
                      [&](const std::uint8_t *data, const Policy &policy, PreTokenCache &cache) {
-                       return session->session.peek(data, size, policy, cache, session->patch);
+                       return session->session.peek(data, size, policy, cache, session->peeked,
+                                                    session->patch);
                      });
 }
 

@@ -3,6 +3,7 @@
 #include "core/session/session_planner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -32,6 +33,9 @@ std::size_t common_end(const std::uint8_t *a, const std::uint8_t *b, std::size_t
     ++count;
   return count;
 }
+
+// The number of ids of a plan that need no allocation.
+constexpr std::size_t NEAR_IDS = 1024;
 
 // Makes room for `size` elements. Repeated calls take linear time together.
 template <typename Value> void make_room(std::vector<Value> &values, std::size_t size) {
@@ -124,12 +128,24 @@ Session::Place Session::place_after(Place left, std::size_t start, std::size_t e
   return place;
 }
 
-Encoder::Part Session::part_after(const Piece &piece, std::uint32_t last) const {
+Encoder::Part Session::part_after_given(std::uint32_t id) const {
+  const bool has_prefix = tokenizer_->encoder().spaces().prefix != TextSpaces::Prefix::NONE;
+  const Normalizer normalizer = tokenizer_->normalizer();
+  if (!has_prefix && (normalizer == Normalizer::NONE || normalizer == Normalizer::NFC))
+    return Encoder::Part::LATER; // both parts are encoded alike
+  for (const auto &[known, part] : parts_after_)
+    if (known == id)
+      return part;
   const std::vector<AddedToken> &added = tokenizer_->added();
   const auto token = std::find_if(added.begin(), added.end(),
-                                  [&](const AddedToken &each) { return each.id == last; });
-  if (piece.given == nullptr || token == added.end())
+                                  [&](const AddedToken &each) { return each.id == id; });
+  if (token == added.end())
     return Encoder::Part::LATER;
+  parts_after_.emplace_back(id, find_part_after(*token));
+  return parts_after_.back().second;
+}
+
+Encoder::Part Session::find_part_after(const AddedToken &token) const {
   const CacheLease cache(tokenizer_->caches());
   const auto encoded = [&](const std::string &text, Encoder::Part part) {
     IdBuffer ids;
@@ -140,9 +156,9 @@ Encoder::Part Session::part_after(const Piece &piece, std::uint32_t last) const 
   std::vector<std::uint32_t> first = encoded("a", Encoder::Part::FIRST);
   if (first == encoded("a", Encoder::Part::LATER))
     return Encoder::Part::LATER;
-  first.insert(first.begin(), last);
-  return first == encoded(token->content + "a", Encoder::Part::FIRST) ? Encoder::Part::FIRST
-                                                                      : Encoder::Part::LATER;
+  first.insert(first.begin(), token.id);
+  return first == encoded(token.content + "a", Encoder::Part::FIRST) ? Encoder::Part::FIRST
+                                                                     : Encoder::Part::LATER;
 }
 
 Encoder::Part Session::part_at(const Place &place) const {
@@ -150,38 +166,45 @@ Encoder::Part Session::part_at(const Place &place) const {
                           : part_after(pieces_[place.piece - 1], ids_[place.id - 1]);
 }
 
-std::vector<Session::Range> Session::changed_ranges(const Edit &edit,
-                                                    const Policy &policy) const {
-  std::vector<Range> result;
-  result.reserve(ranges_.size() + 2);
+Session::NewRanges Session::changed_ranges(const Edit &edit, const Policy &policy,
+                                           const Plan &plan) const {
+  // Replaces all ranges that touch the plan, since the ranges at both ends of it may become
+  // one.
+  NewRanges result{ranges_.size(), ranges_.size(), text_.size(), {}};
+  while (result.first != 0 && result.start >= plan.left.byte) {
+    if (result.start > plan.right.byte)
+      result.last = result.first;
+    result.start -= ranges_[--result.first].size;
+  }
+  result.ranges.reserve(result.last - result.first + 2);
   const auto add = [&](std::size_t size, const Policy &added) {
     if (size == 0)
       return;
-    if (!result.empty() && result.back().policy == added)
-      result.back().size += size;
+    if (!result.ranges.empty() && result.ranges.back().policy == added)
+      result.ranges.back().size += size;
     else
-      result.push_back({size, added});
+      result.ranges.push_back({size, added});
   };
-  std::size_t start = 0;
-  for (const Range &range : ranges_) {
-    add(std::min(std::max(edit.start, start) - start, range.size), range.policy);
-    start += range.size;
-  }
+  std::size_t start = result.start;
+  for (std::size_t i = result.first; i < result.last; start += ranges_[i++].size)
+    add(std::min(std::max(edit.start, start) - start, ranges_[i].size), ranges_[i].policy);
   add(edit.size, policy);
-  start = 0;
-  for (const Range &range : ranges_) {
-    const std::size_t end = start + range.size;
-    add(end - std::min(end, std::max(edit.end, start)), range.policy);
+  start = result.start;
+  for (std::size_t i = result.first; i < result.last; ++i) {
+    const std::size_t end = start + ranges_[i].size;
+    add(end - std::min(end, std::max(edit.end, start)), ranges_[i].policy);
     start = end;
   }
   return result;
 }
 
-Refusal Session::plan(const Edit &edit, const std::vector<Range> &ranges, PreTokenCache &cache,
+Refusal Session::plan(const Edit &edit, const Policy &policy, PreTokenCache &cache,
                       Plan &plan) const {
   plan.left = place_before(edit.start);
   plan.right = place_after(plan.left, edit.start, edit.end);
-  const Refusal refusal = Planner(*this, edit, ranges, cache, plan).make();
+  plan.ranges = changed_ranges(edit, policy, plan);
+  plan.pieces.reserve(2);
+  const Refusal refusal = Planner(*this, edit, cache, plan).make();
   const std::size_t common = std::min(plan.ids.size(), plan.right.id - plan.left.id);
   const std::uint32_t *const old = ids_.data() + plan.left.id;
   plan.kept =
@@ -207,34 +230,35 @@ Patch Session::patch_of(const Plan &plan) const {
   std::size_t tail = std::min(tail_size, shorter - keep);
   while (tail < shorter - keep && new_id(new_size - tail - 1) == ids_[ids_.size() - tail - 1])
     ++tail;
-  Patch patch{keep, tail, {}};
-  patch.ids.reserve(new_size - tail - keep);
-  const std::size_t planned = plan.left.id + plan.ids.size(); // the end of the planned ids
-  const std::size_t end = std::min(new_size - tail, planned);
-  if (keep < end)
-    patch.ids.assign(plan.ids.data() + (keep - plan.left.id),
-                     plan.ids.data() + (end - plan.left.id));
-  for (std::size_t index = std::max(keep, planned); index < new_size - tail; ++index)
-    patch.ids.push_back(new_id(index));
-  return patch;
+  return {keep, tail, new_size - tail - keep, nullptr};
 }
 
-void Session::carry_out(const Edit &edit, Plan &&plan, std::vector<Range> &&ranges) {
+void Session::carry_out(const Edit &edit, Plan &&plan, Patch &patch) {
   const Place &left = plan.left;
   const Place &right = plan.right;
+  const Patch made = patch_of(plan);
+  const bool takes_all_ids = right.id - left.id == ids_.size() && plan.ids.size() > NEAR_IDS;
   // All allocations come first, since a failure must leave the Session as it was.
-  make_room(text_, text_.size() - (edit.end - edit.start) + edit.size);
-  make_room(ids_, ids_.size() - (right.id - left.id) + plan.ids.size());
+  text_.reserve(text_.size() - (edit.end - edit.start) + edit.size);
+  if (!takes_all_ids)
+    ids_.reserve(ids_.size() - (right.id - left.id) + plan.ids.size());
   make_room(pieces_, pieces_.size() - (right.piece - left.piece) + plan.pieces.size());
+  make_room(ranges_, ranges_.size() + plan.ranges.ranges.size());
   for (std::size_t i = left.piece; i < right.piece; ++i)
     characters_ -= pieces_[i].characters;
   for (const Piece &piece : plan.pieces)
     characters_ += piece.characters;
   if (plan.proof_start != NEVER)
     prove_from(pieces_, left.piece, left.byte, plan.proof_start);
-  splice(text_, edit.start, edit.end, edit.text, edit.size);
-  splice(ids_, left.id + plan.kept, right.id, plan.ids.data() + plan.kept,
-         plan.ids.size() - plan.kept);
+  text_.splice(edit.start, edit.end, edit.text, edit.size);
+  if (takes_all_ids) {
+    plan.ids.fit();
+    const std::size_t count = plan.ids.size();
+    ids_.adopt(plan.ids.release(), count);
+  } else {
+    ids_.splice(left.id + plan.kept, right.id, plan.ids.data() + plan.kept,
+                plan.ids.size() - plan.kept);
+  }
   std::size_t first = left.piece;
   // Appended text makes small pieces. Join them, but for the last one, which ends the text.
   if (first != 0 && plan.pieces.size() > 1) {
@@ -250,22 +274,24 @@ void Session::carry_out(const Edit &edit, Plan &&plan, std::vector<Range> &&rang
   }
   splice(pieces_, first, right.piece, std::make_move_iterator(plan.pieces.begin()),
          plan.pieces.size());
-  ranges_ = std::move(ranges);
+  NewRanges &ranges = plan.ranges;
+  splice(ranges_, ranges.first, ranges.last, std::make_move_iterator(ranges.ranges.begin()),
+         ranges.ranges.size());
+  patch = made;
+  patch.ids = ids_.data() + made.keep;
 }
 
 Refusal Session::replace(std::size_t start, std::size_t end, const std::uint8_t *text,
                          std::size_t size, const Policy &policy, PreTokenCache &cache,
                          Patch &patch) {
   const Edit edit{start, end, text, size};
-  std::vector<Range> ranges = changed_ranges(edit, policy);
-  Plan made{};
-  const Refusal refusal = plan(edit, ranges, cache, made);
-  if (refusal.token != nullptr)
-    return refusal;
-  Patch result = patch_of(made);
-  carry_out(edit, std::move(made), std::move(ranges));
-  patch = std::move(result);
-  return {};
+  std::array<std::uint32_t, NEAR_IDS> near;
+  Plan made;
+  made.ids = IdBuffer(near.data(), near.size());
+  const Refusal refusal = plan(edit, policy, cache, made);
+  if (refusal.token == nullptr)
+    carry_out(edit, std::move(made), patch);
+  return refusal;
 }
 
 Refusal Session::update(const std::uint8_t *text, std::size_t size, const Policy &policy,
@@ -279,13 +305,16 @@ Refusal Session::update(const std::uint8_t *text, std::size_t size, const Policy
 }
 
 Refusal Session::peek(const std::uint8_t *text, std::size_t size, const Policy &policy,
-                      PreTokenCache &cache, Patch &patch) const {
+                      PreTokenCache &cache, IdBuffer &ids, Patch &patch) const {
   const Edit edit{text_.size(), text_.size(), text, size};
-  Plan made{};
-  const Refusal refusal = plan(edit, changed_ranges(edit, policy), cache, made);
-  if (refusal.token == nullptr)
-    patch = patch_of(made);
-  return refusal;
+  Plan made;
+  const Refusal refusal = plan(edit, policy, cache, made);
+  if (refusal.token != nullptr)
+    return refusal;
+  patch = patch_of(made);
+  ids = std::move(made.ids);
+  patch.ids = ids.data() + (patch.keep - made.left.id);
+  return {};
 }
 
 void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::size_t count,
@@ -294,8 +323,7 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
   for (std::size_t i = 0; i < count; ++i)
     size += sizes[i];
   const Edit edit{text_.size(), text_.size(), text, size};
-  std::vector<Range> ranges = changed_ranges(edit, policy);
-  Plan made{};
+  Plan made;
   made.left = made.right = {pieces_.size(), text_.size(), ids_.size()};
   auto given = std::make_shared<std::vector<std::uint32_t>>();
   if (!pieces_.empty() && pieces_.back().given != nullptr && count != 0 &&
@@ -304,10 +332,11 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
     const Given &before = pieces_.back().given;
     given->assign(before->begin(), before->end());
   }
+  made.ranges = changed_ranges(edit, policy, made);
   given->insert(given->end(), sizes, sizes + count);
   const std::size_t old_ids = ids_.size() - made.left.id;
   std::uint32_t *const room = made.ids.room(old_ids + count);
-  std::copy(ids_.begin() + static_cast<std::ptrdiff_t>(made.left.id), ids_.end(), room);
+  std::copy(ids_.data() + made.left.id, ids_.data() + ids_.size(), room);
   std::copy(ids, ids + count, room + old_ids);
   made.ids.add(old_ids + count);
   made.kept = old_ids;
@@ -321,9 +350,7 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
     piece.given = std::move(given);
     made.pieces.push_back(std::move(piece));
   }
-  Patch result = patch_of(made);
-  carry_out(edit, std::move(made), std::move(ranges));
-  patch = std::move(result);
+  carry_out(edit, std::move(made), patch);
 }
 
 void Session::spans(std::size_t first, std::size_t last, PreTokenCache &cache,
@@ -342,7 +369,7 @@ void Session::spans(std::size_t first, std::size_t last, PreTokenCache &cache,
       }
     } else {
       IdBuffer ids;
-      with_policies(ranges_, place.byte, place.byte + piece.size,
+      with_policies(ranges_, 0, place.byte, place.byte + piece.size,
                     [&](const AddedTokenPhases &added) {
                       return tokenizer_->encode_spans(text_.data() + place.byte, piece.size,
                                                       added, cache, ids, own, part_at(place));

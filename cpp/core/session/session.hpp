@@ -2,22 +2,26 @@
 // bpe/sessions/python_session.py has the same results in Python.
 #pragma once
 
+#include "core/base/growing_array.hpp"
 #include "core/base/id_buffer.hpp"
 #include "core/encode/tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace pretok {
 
-// Says how a change has changed the ids: the first `keep` and the last `tail` ids stay, and
-// `ids` come between them. `keep` is the largest possible number, and then `tail` is.
+// Says how a change has changed the ids: the first `keep` and the last `tail` ids stay, and the
+// `count` ids at `ids` come between them. `keep` is the largest possible number, and then
+// `tail` is. `ids` are those of the Session, until its next change.
 struct Patch {
   std::size_t keep = 0;
   std::size_t tail = 0;
-  std::vector<std::uint32_t> ids;
+  std::size_t count = 0;
+  const std::uint32_t *ids = nullptr;
 };
 
 // A Session divides its text into pieces between safe cuts (find_cut.hpp). The ids of the text
@@ -63,9 +67,10 @@ public:
   // and the longest common end.
   Refusal update(const std::uint8_t *text, std::size_t size, const Policy &policy,
                  PreTokenCache &cache, Patch &patch);
-  // Like `replace` at the end of the text, but changes nothing.
+  // Like `replace` at the end of the text, but changes nothing. The ids of `patch` are in
+  // `ids`.
   Refusal peek(const std::uint8_t *text, std::size_t size, const Policy &policy,
-               PreTokenCache &cache, Patch &patch) const;
+               PreTokenCache &cache, IdBuffer &ids, Patch &patch) const;
   // Appends given ids. `text` has the bytes of all ids, and sizes[i] is the number of bytes of
   // ids[i]. `policy` is for bytes that later become text.
   void extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::size_t count,
@@ -75,8 +80,8 @@ public:
   // that have them.
   void spans(std::size_t first, std::size_t last, PreTokenCache &cache, Spans &spans) const;
 
-  const std::vector<std::uint8_t> &text() const { return text_; }
-  const std::vector<std::uint32_t> &ids() const { return ids_; }
+  const GrowingArray<std::uint8_t> &text() const { return text_; }
+  const GrowingArray<std::uint32_t> &ids() const { return ids_; }
   // A part of the text with a policy.
   struct Part {
     std::size_t size;
@@ -130,12 +135,20 @@ private:
     std::size_t byte;
     std::size_t id;
   };
+  // New ranges in place of ranges_[first..last), which begin at byte `start`.
+  struct NewRanges {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    std::size_t start = 0;
+    std::vector<Range> ranges;
+  };
   // The new content between two places.
   struct Plan {
-    Place left;
-    Place right;
-    std::vector<Piece> pieces;
-    IdBuffer ids;
+    Place left{};
+    Place right{};
+    NewRanges ranges{};
+    std::vector<Piece> pieces{};
+    IdBuffer ids{};
     std::size_t kept = 0; // the number of first ids that stay
     // The first byte that proves one of the new cuts.
     std::size_t proof_start = NEVER;
@@ -155,33 +168,39 @@ private:
   // keeps.
   Place place_before(std::size_t start) const;
   Place place_after(Place left, std::size_t start, std::size_t end) const;
-  std::vector<Range> changed_ranges(const Edit &edit, const Policy &policy) const;
-  Refusal plan(const Edit &edit, const std::vector<Range> &ranges, PreTokenCache &cache,
-               Plan &plan) const;
+  // Returns the ranges of the text around a plan after an edit.
+  NewRanges changed_ranges(const Edit &edit, const Policy &policy, const Plan &plan) const;
+  Refusal plan(const Edit &edit, const Policy &policy, PreTokenCache &cache, Plan &plan) const;
+  // Returns the Patch of a plan, without its ids.
   Patch patch_of(const Plan &plan) const;
   // Lets the cuts of `pieces`, of which the last ends at byte `end`, depend on the bytes from
   // `start` on. Returns whether it has changed all of them.
   static bool prove_from(std::vector<Piece> &pieces, std::size_t count, std::size_t end,
                          std::size_t start);
-  void carry_out(const Edit &edit, Plan &&plan, std::vector<Range> &&ranges);
-  // Returns how the text after a piece is encoded; `last` is the last id of the piece. Encodes
-  // a text to find out whether a prefix comes after an added token.
-  Encoder::Part part_after(const Piece &piece, std::uint32_t last) const;
+  void carry_out(const Edit &edit, Plan &&plan, Patch &patch);
+  // Returns how the text after a piece is encoded; `last` is the last id of the piece.
+  Encoder::Part part_after(const Piece &piece, std::uint32_t last) const {
+    return piece.given == nullptr ? Encoder::Part::LATER : part_after_given(last);
+  }
+  // Encodes a text to find out whether a prefix comes after an added token.
+  Encoder::Part part_after_given(std::uint32_t id) const;
+  Encoder::Part find_part_after(const AddedToken &token) const;
   Encoder::Part part_at(const Place &place) const;
   // Calls encode(added) with the added tokens of the bytes from `start` to `end` of a text with
-  // these ranges.
+  // these ranges, of which the first begins at byte `range_start`.
   template <typename Encode>
-  static Refusal with_policies(const std::vector<Range> &ranges, std::size_t start,
-                               std::size_t end, const Encode &encode);
+  static Refusal with_policies(const std::vector<Range> &ranges, std::size_t range_start,
+                               std::size_t start, std::size_t end, const Encode &encode);
 
   const Tokenizer *tokenizer_;
   Policy all_;
   Encoder::Part first_part_;
-  std::vector<std::uint8_t> text_;
-  std::vector<std::uint32_t> ids_;
+  GrowingArray<std::uint8_t> text_;
+  GrowingArray<std::uint32_t> ids_;
   std::vector<Piece> pieces_;
   std::vector<Range> ranges_;
   std::size_t characters_ = 0;
+  mutable std::vector<std::pair<std::uint32_t, Encoder::Part>> parts_after_; // found so far
 };
 
 } // namespace pretok

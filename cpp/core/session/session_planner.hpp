@@ -6,22 +6,33 @@
 #include "core/session/session.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace pretok {
 
+// Returns the number of bytes that begin a code point.
 inline std::size_t characters_of(const std::uint8_t *data, std::size_t size) {
-  return static_cast<std::size_t>(
-      std::count_if(data, data + size, [](std::uint8_t byte) { return !is_tail(byte); }));
+  constexpr std::uint64_t ONES = 0x0101010101010101;
+  std::size_t tails = 0;
+  std::size_t at = 0;
+  for (; size - at >= sizeof ONES; at += sizeof ONES) {
+    std::uint64_t word;
+    std::memcpy(&word, data + at, sizeof word);
+    tails += static_cast<std::size_t>((word >> 7 & ~word >> 6 & ONES) * ONES >> 56);
+  }
+  for (; at < size; ++at)
+    tails += is_tail(data[at]) ? 1U : 0U;
+  return size - tails;
 }
 
 template <typename Encode>
-Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t start,
-                               std::size_t end, const Encode &encode) {
+Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t range_start,
+                               std::size_t start, std::size_t end, const Encode &encode) {
   std::vector<AddedTokens::TextRange> parts;
-  std::size_t range_start = 0;
   for (const Range &range : ranges) {
     const std::size_t range_end = range_start + range.size;
     if (range_start <= start && end <= range_end)
@@ -38,9 +49,8 @@ Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t sta
 // Encodes the new text between two places.
 class Session::Planner {
 public:
-  Planner(const Session &session, const Edit &edit, const std::vector<Range> &ranges,
-          PreTokenCache &cache, Plan &plan)
-      : session_(session), edit_(edit), ranges_(ranges), cache_(cache), plan_(plan) {}
+  Planner(const Session &session, const Edit &edit, PreTokenCache &cache, Plan &plan)
+      : session_(session), edit_(edit), cache_(cache), plan_(plan) {}
 
   Refusal make() {
     read_text();
@@ -59,22 +69,31 @@ private:
         left.piece != 0 && session_.pieces_[left.piece - 1].given == nullptr;
     const std::size_t context =
         follows_text ? std::min(CONTEXT, session_.pieces_[left.piece - 1].size) : 0;
-    from_ = left.byte - context;
+    from_ = text_from_ = left.byte - context;
     done_ = left.byte;
     if (follows_text) {
       const Piece &before = session_.pieces_[left.piece - 1];
       proof_start_ = before.before == NEVER ? 0 : left.byte - before.before;
       proof_end_ = left.byte + before.after;
     }
+    const std::size_t before = edit_.start - from_;
+    const std::size_t after = plan_.right.byte - edit_.end;
+    size_ = before + edit_.size + after;
+    data_ = edit_.text;
+    if (size_ == edit_.size)
+      return;
+    if (size_ > near_.size())
+      far_.resize(size_);
+    std::uint8_t *const data = size_ > near_.size() ? far_.data() : near_.data();
     const std::uint8_t *const old = session_.text_.data();
-    data_.reserve(edit_.start - from_ + edit_.size + plan_.right.byte - edit_.end);
-    data_.insert(data_.end(), old + from_, old + edit_.start);
-    data_.insert(data_.end(), edit_.text, edit_.text + edit_.size);
-    data_.insert(data_.end(), old + edit_.end, old + plan_.right.byte);
+    std::copy(edit_.text, edit_.text + edit_.size,
+              std::copy(old + from_, old + edit_.start, data));
+    std::copy(old + edit_.end, old + edit_.end + after, data + size_ - after);
+    data_ = data;
   }
 
   // Returns the end of the new text, in bytes of the whole new text.
-  std::size_t end() const { return from_ + data_.size(); }
+  std::size_t end() const { return from_ + size_; }
 
   // Adds the text before each row of given ids that the edit keeps, and these ids.
   Refusal visit_given() {
@@ -116,6 +135,7 @@ private:
     *plan_.ids.room(1) = id;
     plan_.ids.add(1);
     done_ += size;
+    text_from_ = done_;
   }
 
   // Adds pieces of text up to byte `end`.
@@ -165,9 +185,11 @@ private:
 
   // Returns the last safe cut of the text before byte `known`; done_ if there is none.
   End end_before(std::size_t known) const {
-    const Cut near = cut_from(std::max(from_, done_ - std::min(done_, CONTEXT)), known);
+    const Cut near = cut_from(std::max(text_from_, done_ - std::min(done_, CONTEXT)), known);
     if (near.position > done_ && near.first != 0)
       return {near.position, near.first, known};
+    if (near.position != 0 && near.position <= done_)
+      return {done_, 0, known};
     // The text before the context is not known, but a piece begins at done_. So the cut depends
     // on what proves the start of this piece.
     const Cut far = cut_from(done_, known);
@@ -203,10 +225,11 @@ private:
     piece.size = next.at - done_;
     const std::size_t before = plan_.ids.size();
     Refusal refusal =
-        with_policies(ranges_, done_, done_ + piece.size, [&](const AddedTokenPhases &added) {
-          return session_.tokenizer_->encode(at(done_), piece.size, added, cache_, plan_.ids,
-                                             part);
-        });
+        with_policies(plan_.ranges.ranges, plan_.ranges.start, done_, done_ + piece.size,
+                      [&](const AddedTokenPhases &added) {
+                        return session_.tokenizer_->encode(at(done_), piece.size, added, cache_,
+                                                           plan_.ids, part);
+                      });
     if (refusal.token != nullptr) {
       refusal.position += done_;
       return refusal;
@@ -230,15 +253,19 @@ private:
   }
 
   std::uint32_t last_id() const { return plan_.ids.data()[plan_.ids.size() - 1]; }
-  const std::uint8_t *at(std::size_t byte) const { return data_.data() + (byte - from_); }
+  const std::uint8_t *at(std::size_t byte) const { return data_ + (byte - from_); }
 
   const Session &session_;
   const Edit &edit_;
-  const std::vector<Range> &ranges_;
   PreTokenCache &cache_;
   Plan &plan_;
-  std::vector<std::uint8_t> data_;
-  std::size_t from_ = 0; // the byte of the new text at which data_ begins
+  // The new text from byte from_ on: the text of the edit, or a copy in near_ or far_.
+  const std::uint8_t *data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t from_ = 0;
+  std::size_t text_from_ = 0; // the end of the last given ids in it, or from_
+  std::array<std::uint8_t, 4096> near_;
+  std::vector<std::uint8_t> far_;
   std::size_t done_ = 0; // the end of the pieces so far
   // The first and last bytes that prove the cut at done_. The first byte is 0 if the cut
   // depends on the start of the text, or on given ids.

@@ -132,3 +132,20 @@ def test_given_ids_after_a_settled_text(piece_size: int) -> None:
                 whole.replace, *change, "raise"
             )
             assert kept.ids.tolist() == whole.ids.tolist()
+
+
+@pytest.mark.parametrize("before", [b"", b"z" * 600])
+@pytest.mark.parametrize("digits", [b"1", b"11", b"111"])
+def test_given_ids_are_no_context(before: bytes, digits: bytes, piece_size: int) -> None:
+    """The text after given ids is split as it is without them: "1" and "234", not "123"."""
+    tokenizer = bpe.train(["123 234 56 345 12 23 456"] * 9, vocab_size=264, preset="cl100k")
+    kept, whole = new_texts(tokenizer)
+    policy = tokenizer._pipeline.policy("raise")
+    data = digits + b"z"
+    given = np.frombuffer(data, np.uint8).astype(np.uint32), np.ones(len(data), np.uint32), data
+    last = len(before + digits)
+    for text, special in ((kept, policy), (whole, "raise")):
+        text.append(before, special)
+        text.extend(*given, special)
+        text.replace(last, last + 1, b"23456789012345678" * 3, special)
+    assert kept.ids.tolist() == whole.ids.tolist()
