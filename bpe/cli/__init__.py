@@ -22,6 +22,7 @@ COMMANDS: tuple[click.Command, ...] = (
         "compare", "bpe.cli.compare", "Compare vocabularies, or how many tokens they need."
     ),
     LazyCommand("convert", "bpe.cli.convert", "Write a tokenizer in another format."),
+    LazyCommand("shrink", "bpe.cli.shrink", "Write a tokenizer with only some of its tokens."),
     LazyCommand("fetch", "bpe.cli.fetch", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify", "Say which preset something is."),
     LazyCommand(

@@ -48,6 +48,13 @@ INITIAL_HELPS = {
     "--new-ids WHERE": "With --initial: 'after' for the ids after the largest one, 'gaps' for the "
     "lowest free ids, or an id to start from.",
 }
+STAGE2_HELPS = {
+    "--stage2 N": "Go on to N ids with tokens that may cross words, as in SuperBPE. FILEs are read "
+    "twice.",
+    "--stage2-preset NAME": "With --stage2: the split of its texts and of OUT, such as superbpe or "
+    "gemma4.  [default: superbpe]",
+    "--stage2-words N": "With --stage2: a new token has at most N words; 0 sets no limit.",
+}
 HELPS = {
     "--alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
     "before it.",
@@ -75,6 +82,7 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @options_of(INPUT_HELPS)
 @options_of(INITIAL_HELPS)
+@options_of(STAGE2_HELPS)
 @options_of(HELPS, bpe.train)
 @work_options("Count pre-tokens")
 def train_command(
@@ -88,6 +96,9 @@ def train_command(
     special_tokens: tuple[str, ...],
     ray: str | None,
     quiet: bool,
+    stage2_preset: Preset | None,
+    stage2: int | None = None,
+    stage2_words: int = 4,
     initial: str | None = None,
     new_ids: str = "after",
     **options: Any,
@@ -102,7 +113,8 @@ def train_command(
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
     remaining ids from 0 on. With --alphabet characters, special tokens come first, and the first
-    of them is <unk>. With --initial, the vocabulary has the ids of a tokenizer, and new ones.
+    of them is <unk>. With --initial, the vocabulary has the ids of a tokenizer, and new ones. With
+    --stage2, tokens of several words follow.
 
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.
@@ -116,6 +128,10 @@ def train_command(
     if initial is not None:
         options["initial"] = load(initial, preset, options["backend"])
         options["preset"] = None
+    if stage2 is not None:
+        options["stage2"] = bpe.Stage2(stage2, stage2_preset or "superbpe", stage2_words or None)
+    elif stage2_preset is not None:
+        raise click.UsageError("--stage2-preset needs --stage2")
     _check_output("--output", output, files)
     if curve is not None:
         _check_output("--curve", curve, ())

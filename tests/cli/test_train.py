@@ -261,6 +261,21 @@ def test_the_alphabet_of_characters(call: Call, tmp_path: Path, backend: Backend
         assert len(tokenizer.encode("é")) == 3  # "▁" and two bytes
 
 
+def test_stage2(call: Call, given: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out.pretok"
+    options = ["-n", "270", "-p", "gpt2", "-o", str(out), "-q", "--stage2"]
+    assert call(*given, *options, "280") == (0, "", "")
+    expected = bpe.train([WORDS], 270, preset="gpt2", stage2=bpe.Stage2(280))
+    assert bpe.load(out) == expected
+    more = ["--stage2-preset", "gemma4", "--stage2-words", "0"]
+    assert call(*given, *options, "280", *more) == (0, "", "")
+    stage = bpe.Stage2(280, "gemma4", None)
+    assert bpe.load(out) == bpe.train([WORDS], 270, preset="gpt2", stage2=stage)
+    message = error_of(call, *given, *options, "260")
+    assert "--stage2 has the vocab_size 260; expected an int from 270" in message
+    assert "--stage2-preset needs --stage2" in error_of(call, *given, *options[:-1], *more)
+
+
 def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
     old = bpe.train([WORDS[:30]], vocab_size=262, special_tokens=["<e>"])
     old.save(tmp_path / "old.json")
