@@ -29,7 +29,7 @@ namespace pretok {
 using Place = std::uint32_t;
 
 // An array that grows without a second copy of its values, if the allocator can.
-template <typename T> class GrowingArray {
+template <typename T> class SlotArray {
 public:
   std::size_t size() const { return size_; }
   T *data() { return data_.get(); }
@@ -203,7 +203,7 @@ private:
     return (inside & (WIDE | INSIDE)) == INSIDE ? inside & ~INSIDE : 2;
   }
 
-  GrowingArray<Symbol> slots_;
+  SlotArray<Symbol> slots_;
   std::vector<Place> starts_{1};     // the first slot of each word, and the end
   std::vector<std::int64_t> counts_; // of each word
   std::vector<std::uint32_t> word_at_;
