@@ -30,7 +30,7 @@ class TextIds(Mapping[str, int]):
         return self.native.ids()
 
     def items(self) -> ItemsView[str, int]:
-        """Return the items of a new dict. Those of Mapping look up each token, which is slow."""
+        """Return the items of a new dict. Mapping.items would look up each token, which is slow."""
         return self.native.ids().items()
 
     def __getitem__(self, text: str) -> int:

@@ -40,9 +40,10 @@ struct JoinRules {
   // space, and `strips_again`, the next token may lose its space too.
   bool only_spaced = false;
   bool strips_again = false;
-  // Whether each text is bytes, which need not be UTF-8. If not, only those of RUN tokens are.
+  // If set, each text is bytes, which need not be UTF-8. Otherwise only the texts of RUN tokens
+  // are bytes.
   bool are_bytes = false;
-  // Whether a run of RUN tokens that is not UTF-8 in total becomes one U+FFFD for each byte.
+  // If set, a run of RUN tokens that is not UTF-8 in total becomes one U+FFFD for each byte.
   bool has_runs = false;
 };
 
