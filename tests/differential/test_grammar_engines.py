@@ -15,7 +15,7 @@ import bpe
 from bpe import Tokenizer
 from bpe.types import Ids
 from pretok.machine.backend import BackendName
-from support import max_examples, seeded
+from support import max_examples, need, seeded
 from text_models import CASES, file_of
 from vocabulary_files import added, huggingface, write
 
@@ -79,7 +79,7 @@ def walks(tok: Tokenizer, allowed: Callable[[], Ids], end: int) -> Iterator[int]
 
 @pytest.mark.parametrize("name", FILES)
 def test_llguidance_masks(name: str, tmp_path: Path, backend: BackendName) -> None:
-    llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed")
+    llguidance = need("llguidance")
     tok, text = loaded(name, tmp_path, backend)
     end = special_ids(tok)[-1]
     theirs = llguidance.LLTokenizer(text, n_vocab=tok.vocab_size, eos_token=end)
@@ -109,7 +109,7 @@ def test_outlines_core_masks(name: str, tmp_path: Path, backend: BackendName) ->
 
     outlines_core reads Hugging Face's files only over the network.
     """
-    outlines_core = pytest.importorskip("outlines_core", reason="outlines_core is not installed")
+    outlines_core = need("outlines_core")
     tok, _ = loaded(name, tmp_path, backend)
     end, special = special_ids(tok)[-1], special_ids(tok)
     tokens: dict[bytes, list[int]] = {}

@@ -22,7 +22,7 @@ from paths import shared
 from pretok.formats import gguf_metadata
 from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
-from support import FULL, max_examples, seeded
+from support import FULL, max_examples, need, seeded
 from vocabulary_files import made, made_vocabulary, write
 
 WITHOUT_NAME = {"cl100k", "clip", "gemma4", "nanochat", "whitespace"}
@@ -107,7 +107,7 @@ def test_llama_cpp_loads_the_file(tmp_path: Path, source: str, native: BackendNa
 
 
 def test_the_package_gguf_reads_the_file(tmp_path: Path, native: BackendName) -> None:
-    reader = pytest.importorskip("gguf", reason="gguf is not installed").GGUFReader
+    reader = need("gguf").GGUFReader
     path = tmp_path / "new.gguf"
     bpe.convert(loaded("Llama 2"), path, texts=10)
     fields = reader(path).fields
@@ -202,7 +202,7 @@ def test_the_tokenizer_of_a_model_is_replaced(tmp_path: Path) -> None:
 
 
 def test_the_package_gguf_reads_a_model(tmp_path: Path) -> None:
-    reader = pytest.importorskip("gguf", reason="gguf is not installed").GGUFReader
+    reader = need("gguf").GGUFReader
     source = made("python", preset="qwen2", special=(("<|end|>", 264),))
     bpe.convert(source, tmp_path / "new.gguf", into=model(tmp_path), texts=20)
     read = reader(tmp_path / "new.gguf")

