@@ -144,7 +144,8 @@ def test_given_ids_are_no_context(before: bytes, digits: bytes, piece_size: int)
     data = digits + b"z"
     given = np.frombuffer(data, np.uint8).astype(np.uint32), np.ones(len(data), np.uint32), data
     last = len(before + digits)
-    for text, special in ((kept, policy), (whole, "raise")):
+    texts: list[tuple[Any, Any]] = [(kept, policy), (whole, "raise")]
+    for text, special in texts:
         text.append(before, special)
         text.extend(*given, special)
         text.replace(last, last + 1, b"23456789012345678" * 3, special)
