@@ -2,8 +2,8 @@
 // bpe/sessions/python_session.py has the same results in Python.
 #pragma once
 
-#include "core/base/growing_array.hpp"
 #include "core/base/id_buffer.hpp"
+#include "core/base/spliced_array.hpp"
 #include "core/encode/tokenizer.hpp"
 
 #include <cstddef>
@@ -80,8 +80,8 @@ public:
   // that have them.
   void spans(std::size_t first, std::size_t last, PreTokenCache &cache, Spans &spans) const;
 
-  const GrowingArray<std::uint8_t> &text() const { return text_; }
-  const GrowingArray<std::uint32_t> &ids() const { return ids_; }
+  const SplicedArray<std::uint8_t> &text() const { return text_; }
+  const SplicedArray<std::uint32_t> &ids() const { return ids_; }
   // A part of the text with a policy.
   struct Part {
     std::size_t size;
@@ -195,8 +195,8 @@ private:
   const Tokenizer *tokenizer_;
   Policy all_;
   Encoder::Part first_part_;
-  GrowingArray<std::uint8_t> text_;
-  GrowingArray<std::uint32_t> ids_;
+  SplicedArray<std::uint8_t> text_;
+  SplicedArray<std::uint32_t> ids_;
   std::vector<Piece> pieces_;
   std::vector<Range> ranges_;
   std::size_t characters_ = 0;

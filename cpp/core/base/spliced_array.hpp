@@ -15,16 +15,16 @@
 
 namespace pretok {
 
-template <typename Value> class GrowingArray {
+template <typename Value> class SplicedArray {
   static_assert(std::is_trivially_copyable_v<Value>);
 
 public:
-  GrowingArray() = default;
-  GrowingArray(const GrowingArray &other) {
+  SplicedArray() = default;
+  SplicedArray(const SplicedArray &other) {
     reserve(other.size_);
     splice(0, 0, other.data(), other.size_);
   }
-  GrowingArray &operator=(const GrowingArray &) = delete;
+  SplicedArray &operator=(const SplicedArray &) = delete;
 
   const Value *data() const { return values_.get(); }
   std::size_t size() const { return size_; }
