@@ -4,25 +4,24 @@ The merges of the first vocabulary come first, and each further merge makes a ne
 first part of merging a text is the merging of the first tokenizer; then no pair of its merges is
 left, and a new token never makes another one possible, because its merges have only its own tokens.
 Therefore the ids of a text are those of the first tokenizer, with some runs of adjacent ids each
-replaced by one new token.
+replaced by one new token. This also holds for tokens that are text: new_tokens.py has the details.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters.text_vocabulary import AnyCharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.conversion.flags import without_idle_flags
+from bpe.conversion.new_tokens import Maker, listed_tokens, make_maker
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.gguf_pre import split_alike
-from bpe.merge import RankedMerge, merge
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 
 _ADVICE = "load or convert one of them so that they are equal"
 
@@ -34,7 +33,7 @@ class LeftOut(NamedTuple):
     id: int
     """The id of the token in the second vocabulary."""
     ids: tuple[int, ...]
-    """The ids of its bytes in the merged vocabulary, merged as one pre-token: three or more."""
+    """The ids of its bytes in the merged vocabulary, merged as one pre-token: two or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class MergedVocabularies:
     new_ids: range
     """The ids that the first tokenizer does not have."""
     left_out: tuple[LeftOut, ...]
-    """The tokens that no merge of two tokens could make; `ids` has -1 for them."""
+    """The tokens that no merge could make without a change of other ids; `ids` has -1 for them."""
 
 
 def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularies:
@@ -60,19 +59,27 @@ def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularie
     properties hold:
 
     - A text whose ids have no new token has the ids of `first`.
-    - The ids of any text without a new added token are those of `first`, with some runs of adjacent
-      ids each replaced by one new token.
+    - The ids of any text without a new added token, and without a character that `first` does not
+      know, are those of `first`, with some runs of adjacent ids each replaced by one new token. A
+      character that has fallback tokens, such as <0x0A>, is known.
     - The bytes of each new token, merged as one pre-token, are this token.
 
     The merges of `first` come first. Then, in the order in which `second` makes its tokens, each
     token that `first` lacks gets a merge of the two tokens that its bytes are merged to so far. If
     they are merged to three or more, the token is left out; `left_out` has these ids. A token of
-    one byte needs no merge. The added tokens of `second` that `first` lacks get new ids, too. The
-    template and all other parts are those of `first`.
+    one byte or character needs no merge. The added tokens of `second` that `first` lacks get new
+    ids, too. The template and all other parts are those of `first`.
 
-    Raises UnsupportedError if tokens are text and not bytes. Raises VocabularyError if the
-    tokenizers split or normalize text differently, or if they disagree on an added token: it has
-    other flags, or it is an ordinary token of the other tokenizer.
+    Tokens may be text, as in SentencePiece models; `first` and `second` may be of two file formats.
+    The fallback tokens and the unknown token of `second` become those of `first`. If the merges of
+    `first` follow from scores, a token is also left out if it is the beginning or the end of a
+    token of `first` that no merge makes: the two might make this token.
+
+    Raises UnsupportedError if the tokens of one tokenizer are bytes and those of the other text, if
+    tokens have a prefix or suffix by their place in a word, or if a merge of `first` has a fallback
+    token. Raises VocabularyError if the tokenizers split or normalize text differently, if only
+    `second` has fallback tokens, or if they disagree on an added token: it has other flags, or it
+    is an ordinary token of the other tokenizer.
 
     >>> import bpe
     >>> first = bpe.train(["low lower"], vocab_size=259, preset="gpt2")
@@ -84,9 +91,14 @@ def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularie
     _check(first, second)
     added = {token.content: token for token in first.added_tokens}
     names = {token.id for token in second.added_tokens}
-    maker = _Maker(first)
+    maker = make_maker(first)
     ids = np.full(second.vocab_size, -1, np.int64)
-    tokens = {id: token for id, token in second.vocabulary.token_bytes.items() if id not in names}
+    own = maker.ids_of_symbols(second.vocabulary)
+    for id, new in own.items():
+        ids[id] = new
+    tokens = {
+        id: token for id, token in listed_tokens(second.vocabulary) if id not in names | own.keys()
+    }
     left = _add_tokens(maker, second, tokens, ids)
     new_added = []
     for token in sorted(second.added_tokens, key=lambda token: token.id):
@@ -98,13 +110,19 @@ def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularie
             )  # fmt: skip
             new_added.append(known)
         ids[token.id] = known.id
+    vocabulary, facts = maker.result()
     merged = first._with(
-        vocabulary=maker.vocabulary(),
+        vocabulary=vocabulary,
+        facts=facts,
         added_tokens=(*first.added_tokens, *new_added),
         backend=None,
         cache_mb=None,
     )
-    return MergedVocabularies(merged, ids, range(first.vocab_size, maker.size), left)
+    left_out = tuple(
+        LeftOut(token, id, tuple(merged.merge(token)))
+        for id, token in ((id, second.vocabulary.token_bytes[id]) for id in left)
+    )
+    return MergedVocabularies(merged, ids, range(first.vocab_size, maker.size), left_out)
 
 
 def _check(first: Tokenizer, second: Tokenizer) -> None:
@@ -112,11 +130,22 @@ def _check(first: Tokenizer, second: Tokenizer) -> None:
     for tokenizer in (first, second):
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"expected two Tokenizers, got {type(tokenizer).__name__}")
-        if isinstance(tokenizer.vocabulary, AnyCharacterVocabulary):
-            raise UnsupportedError(
-                "the tokens of a vocabulary are text; expected two vocabularies whose tokens are "
-                "bytes (byte-level BPE)"
-            )
+    vocabularies = first.vocabulary, second.vocabulary
+    kinds = [isinstance(vocabulary, AnyCharacterVocabulary) for vocabulary in vocabularies]
+    if kinds[0] != kinds[1]:
+        texts = "first" if kinds[0] else "second"
+        raise UnsupportedError(
+            f"the tokens of the {texts} vocabulary are text, and those of the other bytes "
+            "(byte-level BPE); expected two vocabularies of one kind"
+        )
+    byte_level = [
+        isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level
+        for vocabulary in vocabularies
+    ]
+    if byte_level[0] != byte_level[1]:
+        raise UnsupportedError(
+            "only one of the vocabularies has the characters of GPT-2's alphabet"
+        )
     spec, other = first.to_spec(), second.to_spec()
     preset, other_preset = first.preset, second.preset
     is_same_split = (
@@ -166,9 +195,9 @@ def _flags(token: AddedToken) -> dict[str, bool]:
 
 
 def _add_tokens(
-    maker: _Maker, second: Tokenizer, tokens: dict[int, bytes], ids: NDArray[np.int64]
-) -> tuple[LeftOut, ...]:
-    """Add `tokens`, those of `second`, and set their new ids in `ids`."""
+    maker: Maker, second: Tokenizer, tokens: dict[int, Any], ids: NDArray[np.int64]
+) -> list[int]:
+    """Add `tokens`, those of `second`, and set their new ids in `ids`; return the ids left out."""
     order = {id: rank for rank, (_, _, id) in reversed([*enumerate(second.merge_ids)])}
     last = len(order)
     waiting = sorted(
@@ -183,62 +212,5 @@ def _add_tokens(
             else:
                 ids[id] = new
         if len(rest) == len(waiting):
-            break
+            return sorted(waiting)
         waiting = rest  # tokens added later may be parts of these
-    return tuple(
-        LeftOut(tokens[id], id, tuple(maker.symbols(tokens[id]))) for id in sorted(waiting)
-    )
-
-
-class _Maker:
-    """Adds tokens and merges to those of a tokenizer."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        vocabulary = tokenizer.vocabulary
-        self._tokens = dict(vocabulary.token_bytes)
-        self._ids = dict(vocabulary.ids)
-        self._merges: list[Merge] = list(tokenizer.merge_ids)
-        # If a pair is listed twice, the later rank counts.
-        self._ranks = {
-            (left, right): (rank, id) for rank, (left, right, id) in enumerate(self._merges)
-        }
-        self._ignore_merges = vocabulary.ignore_merges
-        self.size = tokenizer.vocab_size
-
-    def next_id(self) -> int:
-        """Return a new id."""
-        if self.size >= ID_LIMIT:
-            raise VocabularyError(f"the merged vocabulary has more than {ID_LIMIT:,} ids")
-        self.size += 1
-        return self.size - 1
-
-    def symbols(self, token: bytes) -> list[int]:
-        """Return the ids of `token`, merged as one pre-token; bytes must have tokens."""
-        return merge([self._ids[token[at : at + 1]] for at in range(len(token))], self._find)
-
-    def _find(self, left: int, right: int) -> RankedMerge | None:
-        return self._ranks.get((left, right))
-
-    def add(self, token: bytes) -> int | None:
-        """Return the id of `token`, old or new; None if no merge of two tokens makes it."""
-        known = self._ids.get(token)
-        if known is not None:
-            return known
-        pair: list[int] = []
-        if len(token) > 1:
-            if any(token[at : at + 1] not in self._ids for at in range(len(token))):
-                return None
-            pair = self.symbols(token)
-            if len(pair) != 2:
-                return None
-        id = self._ids[token] = self.next_id()
-        self._tokens[id] = token
-        if pair:
-            left, right = pair
-            self._ranks[left, right] = len(self._merges), id
-            self._merges.append((left, right, id))
-        return id
-
-    def vocabulary(self) -> Vocabulary:
-        """Return the vocabulary of all tokens and merges."""
-        return Vocabulary(self._tokens, self._merges, self._ignore_merges)

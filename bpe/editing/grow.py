@@ -123,11 +123,11 @@ def with_tokens(
     `grown` explains `tokens` and `merges`, and `with_vocabulary` the rest.
     """
     vocabulary = grown(tokenizer.vocabulary, tokens, merges)
-    facts = _with_facts(tokenizer._spec.facts, vocabulary, tokens)
+    facts = with_facts(tokenizer._spec.facts, vocabulary, tokens)
     return with_vocabulary(tokenizer, vocabulary, facts, backend, cache_mb)
 
 
-def _with_facts(facts: TokenFacts, vocabulary: Vocabulary, tokens: Mapping[int, str]) -> TokenFacts:
+def with_facts(facts: TokenFacts, vocabulary: Vocabulary, tokens: Mapping[int, str]) -> TokenFacts:
     """Return `facts` with the types and the scores of `tokens`, if it has those of others."""
     ids = list(tokens)
     if not ids:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,11 +12,15 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.conversion.texts import texts_for
 from bpe.merge import Merger
 from conversions import loaded
+from paths import shared
 from pretok.machine.backend import BackendName
-from support import max_examples, strings
+from pretok.patterns.lookup import WHOLE
+from support import max_examples, seeded, strings
 from vocabularies import LETTERS, from_merges, from_ranks, naive
 from vocabulary_files import made, made_vocabulary
 
@@ -135,11 +140,117 @@ def test_parts_that_cannot_be_reconciled(options: dict[str, Any], match: str) ->
             bpe.merge_vocabularies(second, first)
 
 
-def test_tokens_that_are_text(native: BackendName) -> None:
-    with pytest.raises(UnsupportedError, match="expected two vocabularies whose tokens are bytes"):
+FALLBACK = {id: f"<0x{id:02X}>" for id in range(256)}
+CHARACTERS = "abc\u00e9"
+
+
+def text_tokenizer(random: Random, kind: str) -> Tokenizer:
+    """Return a small tokenizer whose tokens are text, with a fallback token for each byte."""
+    singles = random.sample(CHARACTERS, random.choice([2, 3, 4]))
+    texts, merges = {256: "<unk>"}, []
+    for char in singles:
+        texts[257 + len(texts)] = char
+    drawn = {"".join(random.choices(CHARACTERS, k=random.randrange(2, 6))) for _ in range(9)}
+    if kind == "scores":
+        texts |= {400 + at: text for at, text in enumerate(sorted(drawn - {*texts.values()}))}
+        scores = {id: float(random.randrange(-8, 0)) for id in texts if id != 256}
+        tokens = {id: bytes([id]) for id in FALLBACK} | {id: t.encode() for id, t in texts.items()}
+        made: Vocabulary = CharacterVocabulary(tokens, scores, 256, tuple(FALLBACK))
+    else:
+        for at in range(random.randrange(9)):
+            left, right = random.choices([id for id in texts if id != 256], k=2)
+            joined = texts[left] + texts[right]
+            known = {text: id for id, text in texts.items()}
+            texts.setdefault(id := known.get(joined, 400 + at), joined)
+            merges.append((left, right, id))
+        options = TextOptions("<unk>", has_fallback=True)
+        made = TextVocabulary(FALLBACK | texts, merges, options)
+    return Tokenizer(made, WHOLE, backend="python")
+
+
+@pytest.mark.parametrize("kind", ["scores", "merges"])
+@pytest.mark.parametrize("other", ["scores", "merges"])
+def test_random_text_vocabularies(kind: str, other: str) -> None:
+    random = seeded(f"merging {kind} {other}")
+    new_count = left_count = 0
+    texts = [text.encode() for size in range(1, 6) for text in strings(CHARACTERS, size, 60)]
+    for _ in range(max_examples(40)):
+        first, second = text_tokenizer(random, kind), text_tokenizer(random, other)
+        merged = bpe.merge_vocabularies(first, second)
+        tok, tokens = merged.tokenizer, merged.tokenizer.vocabulary.token_bytes
+        new_count += len(merged.new_ids)
+        left_count += len(merged.left_out)
+        assert merged.ids[:257].tolist() == list(range(257))
+        for id in merged.new_ids:
+            assert tok.merge(tok.vocabulary.token_bytes[id]) == [id]
+        left = {item.id: item for item in merged.left_out}
+        for id, token in second.vocabulary.token_bytes.items():
+            assert (merged.ids[id] == -1) == (id in left)
+            assert id in left or tokens[int(merged.ids[id])] == token
+        for item in merged.left_out:
+            assert tok.merge(item.token) == list(item.ids)
+            assert len(item.ids) > 1
+        for data in texts:
+            ids, old = tok.merge(data), first.merge(data)
+            assert is_coarser(ids, old, tokens, first.vocab_size), data
+            if all(id < first.vocab_size for id in ids):
+                assert ids == old
+    assert new_count > max_examples(40)
+    assert left_count > 0
+
+
+def test_a_piece_that_a_new_token_would_make() -> None:
+    """Nothing makes "abcd" in the first vocabulary, but "abc" and "d" would."""
+    tokens = {97 + at: char.encode() for at, char in enumerate("abcd")} | {0: b"<unk>"}
+    scores = dict.fromkeys(range(97, 101), -9.0)
+    first = CharacterVocabulary(tokens | {200: b"abcd", 201: b"bc"},
+                                scores | {200: -1.0, 201: -2.0}, 0)  # fmt: skip
+    second = CharacterVocabulary(tokens | {300: b"abc", 301: b"bc", 302: b"dd"},
+                                 scores | {300: -3.0, 301: -2.0, 302: -4.0}, 0)  # fmt: skip
+    toks = [Tokenizer(vocabulary, WHOLE, backend="python") for vocabulary in (first, second)]
+    merged = bpe.merge_vocabularies(*toks)
+    assert merged.left_out == ((b"abc", 300, (97, 201)),)
+    assert merged.ids[[301, 302]].tolist() == [201, 202]
+    assert merged.tokenizer.merge(b"abcdd") == [97, 201, 202]
+
+
+def test_llama_2_and_mistral(native: BackendName) -> None:
+    """The text of a piece may have "▁"."""
+    first, second = (bpe.load(shared("vocabs", "spm", name), backend=native)
+                     for name in ("llama2.model", "mistral01.model"))  # fmt: skip
+    merged = bpe.merge_vocabularies(first, second)
+    tok, tokens = merged.tokenizer, merged.tokenizer.vocabulary.token_bytes
+    assert len(merged.new_ids) > 7_000
+    assert len(merged.left_out) < 2_000
+    assert {item.id for item in merged.left_out} == {*(merged.ids == -1).nonzero()[0]}
+    for text in texts_for([first, second], 60)[-60:]:
+        ids, old = tok.encode(text, "text"), first.encode(text, "text")
+        assert is_coarser(ids, old, tokens, first.vocab_size), text
+
+
+def test_text_vocabularies_that_cannot_be_reconciled(native: BackendName) -> None:
+    with pytest.raises(UnsupportedError, match="of the first vocabulary are text, and those of th"):
         bpe.merge_vocabularies(loaded("Llama 2"), made())
     with pytest.raises(TypeError, match="expected two Tokenizers, got str"):
         bpe.merge_vocabularies(made(), "gpt2")  # type: ignore[arg-type]
+    random = seeded("merging")
+    plain = TextVocabulary({0: "a", 1: "##b", 2: "ab"}, [(0, 1, 2)], TextOptions(prefix="##"))
+    prefixed = Tokenizer(plain, WHOLE, backend="python")
+    bare = Tokenizer(TextVocabulary({0: "a"}, ()), WHOLE, backend="python")
+    with pytest.raises(UnsupportedError, match="prefix or suffix by their place"):
+        bpe.merge_vocabularies(prefixed, bare)
+    with pytest.raises(UnsupportedError, match="prefix or suffix by their place"):
+        bpe.merge_vocabularies(bare, prefixed)
+    with pytest.raises(VocabularyError, match="only the second vocabulary has a fallback token"):
+        bpe.merge_vocabularies(bare, text_tokenizer(random, "merges"))
+    byte = TextVocabulary(
+        FALLBACK | {300: "<0x61><0x62>"}, [(97, 98, 300)], TextOptions(has_fallback=True)
+    )
+    with pytest.raises(UnsupportedError, match=r"has the token '<0x6\d>', which stands for"):
+        bpe.merge_vocabularies(Tokenizer(byte, WHOLE, backend="python"), bare)
+    level = TextVocabulary({0: "a"}, (), TextOptions(byte_level=True))
+    with pytest.raises(UnsupportedError, match="only one of the vocabularies has the characters"):
+        bpe.merge_vocabularies(bare, Tokenizer(level, "gpt2", backend="python"))
 
 
 def test_splits_that_are_alike_under_two_names() -> None:
