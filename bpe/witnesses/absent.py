@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import TextStep
-from bpe.normalizers.steps import Lowercase, Prepend, Replace, StripAccents
+from bpe.normalizers.steps import BertNormalizer, Lowercase, Prepend, Replace, StripAccents
 from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import NormalizesText
+from pretok.rules import ALL, Run, Spaces
+
+MAX_PART = 8
+"""The maximal number of characters of a part of a text for which proofs are sought."""
 
 _COMPOSED = frozenset("K`;")
 """The ASCII characters to which NFC turns other characters."""
@@ -30,12 +34,20 @@ def is_absent(normalizer: NormalizesText | None, text: str) -> bool:
     if not isinstance(normalizer, NormalizerChain):
         return False
     marks = normalizer.metaspace
-    if marks is not None:
-        if " " in text and marks.replacement != " ":
-            return True
-        if marks.replacement in text:
-            return False
-    for step in reversed(normalizer.steps):
+    if marks is not None and " " in text and marks.replacement != " ":
+        return True
+    ends = range(1, len(text) + 1)
+    parts = {text[at:end] for end in ends for at in range(max(0, end - MAX_PART), end)}
+    return any(
+        _is_absent_after(normalizer.steps, part)
+        for part in {text, *parts}
+        if marks is None or marks.replacement not in part
+    )
+
+
+def _is_absent_after(steps: Sequence[TextStep], text: str) -> bool:
+    """Return True if no result of `steps` has `text` as a part."""
+    for step in reversed(steps):
         if _never_makes(step, text):
             return True
         if not _keeps_apart(step, text):
@@ -51,10 +63,42 @@ def _never_makes(step: TextStep, text: str) -> bool:
     if isinstance(step, (Lowercase, StripAccents)):
         # These steps change each character by itself, and keep the characters of their results.
         return any(step.normalize(char) != char for char in text)
+    if isinstance(step, BertNormalizer):
+        # The same holds, but for spaces that it puts around Chinese characters.
+        return any(char not in step.normalize(char) for char in text)
     if isinstance(step, Replace):
-        is_character = len(step.pattern) == 1 and not step.is_regex
-        return is_character and step.pattern in text and step.pattern not in step.content
+        if step.is_regex:
+            return any(_always_replaces(step, char) and char not in step.content for char in text)
+        return step.pattern in text and not _may_remake(step)
     return False
+
+
+def _always_replaces(step: Replace, char: str) -> bool:
+    """Return True if the regex is a run of a set of characters, such as `a+`, and has `char`."""
+    rule, *others = step.isolated.preset.stages[0].rules
+    is_run = (
+        rule.lead is None and rule.at_least == 1
+        if isinstance(rule, Run)
+        else isinstance(rule, Spaces) and rule.through is ALL
+    )
+    return is_run and not others and step.matches(char) == [(0, 1)]
+
+
+def _may_remake(step: Replace) -> bool:
+    """Return False if no result of a literal `step` has its pattern.
+
+    Between the contents that it inserts, no match is left. So a match has a part of such a content.
+    """
+    pattern, content = step.pattern, step.content
+    return (
+        not content
+        or content in pattern
+        or pattern in content
+        or any(
+            content.endswith(pattern[:size]) or content.startswith(pattern[-size:])
+            for size in range(1, len(pattern))
+        )
+    )
 
 
 def _keeps_apart(step: TextStep, text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from bpe.characters.marks import SPACE_MARK
+from bpe.characters.marks import BYTE_NAMES, SPACE_MARK
 from bpe.characters.merger import PieceMerger, make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
@@ -14,10 +14,13 @@ from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import NOT_IN_UTF8
 from bpe.witnesses.proofs import UNPROVEN, Proofs, Verdict, merges_verdict
 from bpe.witnesses.search import Search, context_pairs
+from bpe.witnesses.utf8_parts import completions, parts_of
 from pretok.byte_characters import BYTE_CHARACTERS
 
 TRIED_CHARACTERS = 64
 """The number of characters to try for a fallback token or the unknown token."""
+TRIED_ENDS = 8
+"""The number of characters to try for each end of a token that begins or ends within one."""
 
 
 class TextTokens:
@@ -35,6 +38,7 @@ class TextTokens:
     ) -> None:
         self._tokenizer, self._vocabulary, self._search = tokenizer, vocabulary, search
         self._proofs = Proofs(tokenizer)
+        self._wanted = wanted
         self._fallback = {id: byte for byte, id in vocabulary.byte_ids.items() if id in wanted}
         self._texts = {
             id: text
@@ -55,6 +59,12 @@ class TextTokens:
             search.add(self._tries(map(chr, range(0xE000, 0xF900))))
         if not search.left.isdisjoint(self._texts):
             search.add(_SOME_CHARACTERS)
+        for id in sorted(search.left & self._bytes.keys()):
+            candidates[id] = _completed(self._bytes[id])
+            search.add(candidates[id])
+        for id in sorted(search.left & self._ambiguous & self._texts.keys()):
+            candidates[id] += self._with_unknown(self._texts[id])
+            search.add(candidates[id])
         rest = {
             id: texts
             for id, texts in candidates.items()
@@ -62,6 +72,7 @@ class TextTokens:
         }
         search.add_in_contexts(rest, context_pairs(self._tokenizer))
         search.add([bytes([byte]) for id, byte in self._fallback.items() if id in search.left])
+        search.add([self._bytes[id] for id in sorted(search.left & self._bytes.keys())])
 
     def _tries(self, chars: Iterator[str]) -> list[str]:
         """Return texts with some of the characters that are not tokens."""
@@ -69,19 +80,50 @@ class TextTokens:
         unknown = list(islice((char for char in chars if char not in pieces), TRIED_CHARACTERS))
         return [*unknown, *(f"\n{char}" for char in unknown)]
 
+    def _with_unknown(self, text: str) -> list[str]:
+        """Return `text` with unknown characters in place of symbols that stand for others."""
+        vocabulary = self._vocabulary
+        assert isinstance(vocabulary, TextVocabulary), "only its symbols stand for others"
+        texts = [_without_names(text)] if vocabulary.byte_ids else []
+        unknown = vocabulary.options.unknown
+        if unknown is not None:
+            texts += [
+                text.replace(unknown, char) for char in self._tries(iter("\ue000\u4e00x"))[:3]
+            ]
+        return [each for each in dict.fromkeys(texts) if each != text]
+
     def verdict(self, id: int) -> Verdict:
         """Return the proof that no str becomes the token, or UNPROVEN."""
         if id in self._fallback:
             return self._verdict_of_byte(self._fallback[id])
-        text, vocabulary = self._texts.get(id), self._vocabulary
+        if id in self._ambiguous:
+            return UNPROVEN
+        if self._is_byte_level and self._has_plain_symbols:
+            return self._verdict_of_bytes(id)
+        text = self._texts.get(id)
         if text is None:
             return UNPROVEN
-        is_unknown = id == vocabulary.unknown_id and vocabulary.fallback_ids is None
-        if self._has_plain_merges and not is_unknown:
+        if self._has_plain_merges:
             ids = self._merger.merge(text.encode())
             if ids != [id]:
                 return merges_verdict(ids)
         return self._proofs.of_text(text)
+
+    def _verdict_of_bytes(self, id: int) -> Verdict:
+        """Return the verdict about a token whose characters stand for bytes."""
+        data = self._bytes.get(id)
+        if data is None:
+            if self._has_plain_merges:
+                return "merges", "a character of its text stands for no byte"
+            return UNPROVEN
+        if self._has_plain_merges:
+            ids = self._merger.merge(data)
+            if ids != [id]:
+                return merges_verdict(ids)
+        parts = parts_of(data)
+        if not parts.is_valid:
+            return "bytes", "its bytes are never part of valid UTF-8"
+        return self._proofs.of_text(parts.text) if parts.text else UNPROVEN
 
     def verdict_of_bytes(self, id: int) -> Verdict:
         """Return the proof that no bytes become the token either, or UNPROVEN."""
@@ -91,6 +133,9 @@ class TextTokens:
             self._tokenizer.normalizer,
             SentencePieceNormalizer,  # replaces invalid bytes
         )
+        if self._is_byte_level:  # each byte of any text is a character
+            is_whole = id in self._bytes and parts_of(self._bytes[id]).is_whole
+            is_known = id in self._fallback or kind == "merges" or is_whole
         return (kind, reason) if is_known else UNPROVEN
 
     def _verdict_of_byte(self, byte: int) -> Verdict:
@@ -98,6 +143,11 @@ class TextTokens:
         if not self._has_plain_symbols:
             return UNPROVEN
         pieces, is_absent = self._vocabulary.pieces, self._proofs.is_absent
+        if self._is_byte_level:
+            chars = [char for char in BYTE_CHARACTERS if byte in char.encode()]
+            if not all(char in pieces for char in chars):
+                return UNPROVEN
+            return "fallback", f"each character of a byte that has byte 0x{byte:02x} is a token"
         absent = False
         for char in _characters_with(byte):
             if char not in pieces:
@@ -117,11 +167,54 @@ class TextTokens:
         if not isinstance(vocabulary, TextVocabulary):
             return True
         options = vocabulary.options
-        return not (options.prefix or options.suffix or options.byte_level)
+        return not (options.prefix or options.suffix)
+
+    @once
+    def _is_byte_level(self) -> bool:
+        """True if the characters of tokens stand for bytes."""
+        vocabulary = self._vocabulary
+        return isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level
+
+    @once
+    def _bytes(self) -> dict[int, bytes]:
+        """The bytes that the characters of each token stand for, if they do."""
+        vocabulary = self._vocabulary
+        if not isinstance(vocabulary, TextVocabulary) or not self._is_byte_level:
+            return {}
+        texts = ((id, vocabulary.texts[id]) for id in self._wanted if id not in self._fallback)
+        return {
+            id: bytes(_BYTES[char] for char in text)
+            for id, text in texts
+            if not _BYTES.keys().isdisjoint(text) and all(char in _BYTES for char in text)
+        }
+
+    @once
+    def _ambiguous(self) -> set[int]:
+        """The tokens that may stand for other characters than those of their texts.
+
+        These are the unknown token, and what merges make of it and of fallback tokens.
+        """
+        vocabulary = self._vocabulary
+        sources = set(vocabulary.byte_ids.values())
+        if vocabulary.fallback_ids is None:
+            sources.add(vocabulary.unknown_id)
+        found = sources - set(vocabulary.byte_ids.values())
+        if not isinstance(vocabulary, TextVocabulary):
+            return found
+        size = -1
+        while size < len(found):
+            size = len(found)
+            found.update(
+                id for left, right, id in vocabulary.merges if {left, right} & (sources | found)
+            )
+        return found
 
     @once
     def _has_plain_merges(self) -> bool:
-        """True if a token that merges make has the characters of its text, wherever it is."""
+        """True if a token that merges make has the characters of its text, wherever it is.
+
+        This does not hold for the tokens of `_ambiguous`.
+        """
         vocabulary = self._vocabulary
         if not isinstance(vocabulary, TextVocabulary):
             return True
@@ -175,6 +268,26 @@ def _characters_with(byte: int) -> Iterator[str]:
     for point in points:
         if not 0xD800 <= point < 0xE000 and byte in chr(point).encode():
             yield chr(point)
+
+
+def _without_names(text: str) -> str:
+    """Return `text` with ASCII characters in place of the names of fallback tokens."""
+    for byte in range(0x80):
+        text = text.replace(BYTE_NAMES[byte], chr(byte))
+    return text
+
+
+def _completed(data: bytes) -> list[str]:
+    """Return some texts with these bytes, which may begin and end within a character."""
+    parts = parts_of(data)
+    if not parts.is_valid:
+        return []
+    firsts, lasts = (
+        sorted(completions(part, is_tail))[:: max(1, len(completions(part, is_tail)) // TRIED_ENDS)]
+        if part else [""]
+        for part, is_tail in ((parts.head, False), (parts.tail, True))
+    )  # fmt: skip
+    return [first + parts.text + last for first in firsts for last in lasts]
 
 
 _SOME_CHARACTERS = tuple(map(chr, range(0x3000)))

@@ -17,12 +17,16 @@ import random_text_models
 from bpe import AddedToken, Reachability, Tokenizer, Vocabulary
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.normalizers.step import SCHEMES
+from bpe.normalizers.step import SCHEMES, TextStep
+from bpe.normalizers.steps import BertNormalizer, Replace
+from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.vocabulary import Merge
+from bpe.witnesses.absent import is_absent
 from bpe.witnesses.records import REACHED
+from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
-from support import FULL, max_examples, seeded
+from support import FULL, max_examples, sample, scalar_values, seeded
 from vocabularies import BYTES
 
 LETTERS = "aB '\n1é٩"  # é is C3 A9, and ٩ is D9 A9, a digit
@@ -180,3 +184,90 @@ def test_random_files(number: int, tmp_path: Path) -> None:
     )
     tried = texts("".join(random.sample(letters, 6)) + " ", 3 if len(letters) > 6 else 4)
     check(tok, bpe.reachability(tok), tried, finds_all=False)
+
+
+def made_text(
+    texts: dict[int, str],
+    merges: list[Merge],
+    options: TextOptions,
+    preset: Any = WHOLE,
+    *steps: TextStep,
+) -> Tokenizer:
+    vocabulary = TextVocabulary(texts, merges, options)
+    return Tokenizer(
+        vocabulary, preset, normalizer=NormalizerChain(tuple(steps)) if steps else None
+    )
+
+
+def test_symbols_that_stand_for_other_characters() -> None:
+    """An unknown character may become the token "A", and "a" the fallback token <0x61>."""
+    unknown = made_text({0: "A", 1: "bb", 2: "AA"}, [(0, 0, 2)], TextOptions("A"), WHOLE,
+                        Replace("A", "b"))  # fmt: skip
+    assert unknown.encode("xx") == [2]
+    found = bpe.reachability(unknown)
+    assert [found.of(id).kind for id in (0, 2)] == ["alone", "alone"]
+    fallback = {byte: f"<0x{byte:02X}>" for byte in range(256)}
+    named = made_text(fallback | {300: "b", 301: "<0x61>b"}, [(0x61, 300, 301)],
+                      TextOptions(has_fallback=True))  # fmt: skip
+    assert bpe.reachability(named).of(301)[2:4] == ("alone", "ab")
+
+
+def test_characters_that_stand_for_bytes() -> None:
+    """The tokens of GPT-2's alphabet, of which some characters have no token."""
+    alphabet = [char for char in BYTE_CHARACTERS if char not in "\u0100\u0101"]
+    texts = dict(enumerate(alphabet)) | {
+        300: "Ã©", 301: "©", 302: "a\u4e2d", 303: "aÃ", 304: "Ãa", 305: "¥æ", 306: "no",
+    }  # fmt: skip
+    ids = {text: id for id, text in texts.items()}
+    texts = {ids[text]: text for text in ids}
+    merges = [(ids["Ã"], ids["©"], 300), (ids["a"], ids["Ã"], 303), (ids["¥"], ids["æ"], 305)]
+    fallback = {400 + byte: f"<0x{byte:02X}>" for byte in range(256)}
+    tok = made_text(texts | fallback, merges, TextOptions(has_fallback=True, byte_level=True),
+                    "gpt2")  # fmt: skip
+    found = bpe.reachability(tok)
+    assert found.witness(300) == "é"
+    for id in (303, 305):
+        record = found.of(id)
+        assert isinstance(record.witness, str), record
+        assert id in tok.encode(record.witness)
+    assert found.of(302).kind == found.of(304).kind == found.of(306).kind == "merges"
+    # U+0100 and U+0101 have the bytes C4, 80 and 81.
+    reached = {byte for byte in range(256) if found.of(400 + byte).is_reachable}
+    assert reached == {0xC4, 0x80, 0x81}
+    assert found.of(400).kind == "fallback"
+    assert not found.unproven
+
+
+@pytest.mark.parametrize(
+    ("steps", "dead", "alive"),
+    [
+        ([Replace("a+", "é", is_regex=True)], ["a", "xa"], ["é"]),
+        ([Replace("[ab]{2,}", "é", is_regex=True)], [], ["a", "b"]),
+        ([Replace("\\s+", " ", is_regex=True)], ["\n", "x\t"], [" ", "x"]),
+        ([Replace("foo", "f-oo")], ["foo", "afoo"], ["oo", "fo"]),
+        ([Replace("aa", "a")], [], ["a", "aa"]),
+        ([Replace("ab", "")], [], ["ab", "ba"]),
+        ([BertNormalizer()], ["À", "A", "\t", "xÀ"], ["a", "中", " "]),
+        ([UnicodeForm("NFKC"), Replace("foo", "f▁oo")], ["▁e\u0301", "▁ﬁ"], ["é", "▁"]),
+    ],
+)  # fmt: skip
+def test_characters_that_steps_never_leave(
+    steps: list[TextStep], dead: list[str], alive: list[str]
+) -> None:
+    normalizer = NormalizerChain(tuple(steps))
+    for text in dead:
+        assert is_absent(normalizer, text), text
+    for text in alive:
+        assert not is_absent(normalizer, text), text
+    letters = sorted({*"".join(dead + alive), "A", "a"})[:8]
+    results = [normalizer.normalize(text) for text in texts("".join(letters), 4)]
+    assert not any(text in result for text in dead for result in results)
+
+
+def test_each_character_that_bert_changes_is_never_left() -> None:
+    """No character of a result changes again, but for the spaces around it."""
+    step = BertNormalizer()
+    left = {
+        char for point in sample(scalar_values(), 40_000) for char in step.normalize(chr(point))
+    }
+    assert all(char in step.normalize(char) for char in left)
