@@ -203,9 +203,11 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
   source.merges_name = KEYS[GgufKey::MERGES].data();
   // Entries of all types except UNDEFINED and NORMAL are loose (TextModel::loose).
   source.loose.reserve(types.numbers.size());
-  for (const std::int64_t token_type : types.numbers)
-    source.loose.push_back(token_type != GgufTokenType::UNDEFINED &&
-                           token_type != GgufTokenType::NORMAL);
+  for (const std::int64_t number : types.numbers) {
+    const auto token_type = static_cast<TokenType>(number);
+    source.loose.push_back(token_type != TokenType::UNDEFINED &&
+                           token_type != TokenType::NORMAL);
+  }
   if (LoadError error = read_merges(values[GgufKey::MERGES], source.merges))
     return error;
   if (spec.preset == "falcon")
@@ -239,12 +241,13 @@ LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_b
   if (types.kind == GgufValue::STRINGS)
     return unexpected(types, "numbers from 0 to 6");
   for (std::size_t i = 0; i < count; ++i)
-    if (types.numbers[i] < GgufTokenType::UNDEFINED || types.numbers[i] > GgufTokenType::BYTE)
+    if (!is_token_type(types.numbers[i]))
       return malformed(types.key, "[", i,
                        "] is not a token type; expected a number from 0 to 6");
   if (may_have_bytes)
     return {};
-  const auto byte = std::find(types.numbers.begin(), types.numbers.end(), GgufTokenType::BYTE);
+  const auto byte = std::find(types.numbers.begin(), types.numbers.end(),
+                              static_cast<std::int64_t>(TokenType::BYTE));
   if (byte != types.numbers.end())
     return unsupported(types.key, "[", byte - types.numbers.begin(),
                        "] is 6, which is not supported: it marks a fallback token for a byte, "
@@ -282,9 +285,9 @@ void list_added(const std::vector<GgufValue> &values, std::string_view lstrip,
   const GgufValue &types = values[GgufKey::TYPES];
   const bool is_phi3 = has_phi3(values[GgufKey::NAME]);
   for (std::size_t id = 0; id < types.numbers.size(); ++id) {
-    const std::int64_t type = types.numbers[id];
-    const bool special = type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL;
-    if ((!special && type != GgufTokenType::USER_DEFINED) || tokens.texts[id].empty())
+    const auto type = static_cast<TokenType>(types.numbers[id]);
+    const bool special = type == TokenType::UNKNOWN || type == TokenType::CONTROL;
+    if ((!special && type != TokenType::USER_DEFINED) || tokens.texts[id].empty())
       continue;
     AddedToken token;
     token.content = tokens.texts[id];

@@ -34,10 +34,6 @@ constexpr RoleKey ROLE_KEYS[] = {
 constexpr std::string_view CHAT_TEMPLATE = "tokenizer.chat_template";
 constexpr std::size_t FACT_KEYS = std::size(ROLE_KEYS) + 1;
 
-bool is_type(std::int64_t number) {
-  return number >= GgufTokenType::UNDEFINED && number <= GgufTokenType::BYTE;
-}
-
 } // namespace
 
 void add_fact_keys(std::vector<GgufValue> &values) {
@@ -62,7 +58,8 @@ void read_gguf_facts(const std::vector<GgufValue> &values, TokenFacts &facts) {
   if (values.back().kind == GgufValue::STRING)
     facts.chat_template = values.back().text;
   const std::vector<std::int64_t> &types = values[GgufKey::TYPES].numbers;
-  if (types.size() == count && std::all_of(types.begin(), types.end(), is_type)) {
+  if (types.size() == count &&
+      std::all_of(types.begin(), types.end(), is_token_type<std::int64_t>)) {
     facts.types.reserve(count);
     for (const std::int64_t type : types)
       facts.types.push_back(static_cast<std::uint8_t>(type));

@@ -30,10 +30,6 @@ struct GgufKey {
   };
 };
 
-struct GgufTokenType {
-  enum { UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
-};
-
 LoadError unexpected(const GgufValue &value, const char *expected);
 
 // Checks the types of the tokens. `count` is the number of tokens. Only SentencePiece's models

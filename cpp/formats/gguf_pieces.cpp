@@ -46,8 +46,9 @@ public:
   }
 
 private:
-  std::int64_t type_of(std::size_t id) const {
-    return types_.numbers.empty() ? std::int64_t{GgufTokenType::NORMAL} : types_.numbers[id];
+  TokenType type_of(std::size_t id) const {
+    return types_.numbers.empty() ? TokenType::NORMAL
+                                  : static_cast<TokenType>(types_.numbers[id]);
   }
 
   LoadError read_options() {
@@ -71,8 +72,8 @@ private:
     std::size_t fallback = 0;
     for (std::uint32_t id = 0; id < tokens_.texts.size(); ++id) {
       const std::string_view text = tokens_.texts[id];
-      const std::int64_t type = type_of(id);
-      const bool is_byte = type == GgufTokenType::BYTE;
+      const TokenType type = type_of(id);
+      const bool is_byte = type == TokenType::BYTE;
       if (is_byte && !fallback_byte(text))
         return malformed("the fallback tokens include ", quote(text),
                          "; expected <0x00> to <0xFF>");
@@ -83,7 +84,7 @@ private:
       data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
       data.ids.push_back(id);
       const bool is_one = count_characters(text) == 1;
-      if (is_byte || type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL) {
+      if (is_byte || type == TokenType::UNKNOWN || type == TokenType::CONTROL) {
         if (is_one)
           return unsupported(
               "token ", id, ", ", quote(text),
@@ -94,7 +95,7 @@ private:
       }
       // llama.cpp finds each user-defined token before it merges, so merges see its text only
       // if they write a space as "▁".
-      if (type == GgufTokenType::USER_DEFINED && !is_one &&
+      if (type == TokenType::USER_DEFINED && !is_one &&
           text.find(SPACE_MARK) == std::string_view::npos) {
         spec_.scores.push_back(NAN);
         continue;

@@ -44,6 +44,11 @@ bool is_marked_ascii(std::string_view text) {
   return is_ascii(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
 }
 
+// Returns whether a number is the type of a piece; pieces have no UNDEFINED.
+template <typename Number> bool is_piece_type(Number number) {
+  return number != 0 && is_token_type(number);
+}
+
 // Reads a piece of a text of at most 127 bytes, a score and perhaps a type, in this order, as
 // nearly all pieces are. Returns false for any other message. Reading the fields one by one
 // takes much longer.
@@ -57,10 +62,10 @@ bool read_short_piece(std::string_view message, Piece &piece) {
       message[size + std::size_t{2}] != SCORE_TAG)
     return false;
   if (is_typed)
-    piece.type = static_cast<std::uint8_t>(message[untyped + 1]);
+    piece.type = static_cast<TokenType>(static_cast<std::uint8_t>(message[untyped + 1]));
   piece.text = {message.data() + 2, size};
   piece.score = read_float(message.data() + size + 3);
-  return piece.type >= PieceType::NORMAL && piece.type <= PieceType::BYTE &&
+  return is_piece_type(static_cast<std::uint8_t>(piece.type)) &&
          (is_marked_ascii(piece.text) || is_utf8(piece.text));
 }
 
@@ -77,9 +82,9 @@ LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
         return malformed(name(), " has a score that is not a float; the file is damaged");
       piece.score = read_float(field.bytes.data());
     } else if (field.number == PieceField::TYPE) {
-      if (!field.is_number || field.value < PieceType::NORMAL || field.value > PieceType::BYTE)
+      if (!field.is_number || !is_piece_type(field.value))
         return malformed(name(), " has an unknown type; expected 1 to 6");
-      piece.type = static_cast<std::uint32_t>(field.value);
+      piece.type = static_cast<TokenType>(field.value);
     }
   }
   if (*reader.damage() != '\0')

@@ -1,6 +1,7 @@
 // Reads the pieces and the option messages of a SentencePiece model.
 #pragma once
 
+#include "core/encode/token_facts.hpp"
 #include "formats/load_error.hpp"
 
 #include <cstddef>
@@ -11,14 +12,10 @@
 
 namespace pretok {
 
-struct PieceType {
-  enum : std::uint32_t { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
-};
-
 struct Piece {
   std::string_view text; // valid UTF-8, not empty
   float score = 0;
-  std::uint32_t type = PieceType::NORMAL;
+  TokenType type = TokenType::NORMAL;
 };
 
 // The parts of a model, as protobuf stores them.

@@ -162,27 +162,27 @@ private:
       const auto name = [&] {
         return "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
       };
-      if (piece.type == PieceType::NORMAL) {
+      if (piece.type == TokenType::NORMAL) {
         if (piece.score != piece.score)
           return malformed(name(), " has the score NaN; expected a number");
         continue;
       }
       const bool is_one = count_characters(piece.text) == 1;
-      const bool is_byte = piece.type == PieceType::BYTE;
+      const bool is_byte = piece.type == TokenType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
         return malformed(name(),
                          " has type BYTE; expected a piece from \"<0x00>\" to \"<0xFF>\" "
                          "in a model with byte_fallback");
-      if (piece.type == PieceType::CONTROL && is_one)
+      if (piece.type == TokenType::CONTROL && is_one)
         return unsupported(name(), " is a control symbol of one character, which sentencepiece "
                                    "cannot encode in a text; expected several characters");
-      if (piece.type == PieceType::UNKNOWN && is_one)
+      if (piece.type == TokenType::UNKNOWN && is_one)
         return unsupported(name(), " is an unknown token of one character; use bpe.load in "
                                    "Python");
-      if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
+      if (piece.type == TokenType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
         return unsupported(name(), " is a user-defined symbol of more than ", MAX_SYMBOL,
                            " characters");
-      unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
+      unknown += piece.type == TokenType::UNKNOWN ? 1 : 0;
       fallback += is_byte ? 1 : 0;
     }
     if (unknown != 1)
@@ -196,12 +196,12 @@ private:
   // Fails if merging may make a piece of type UNUSED: sentencepiece undoes the last merge of
   // such a piece after all merges.
   LoadError check_unused() const {
-    const auto is_unused = [](const Piece &piece) { return piece.type == PieceType::UNUSED; };
+    const auto is_unused = [](const Piece &piece) { return piece.type == TokenType::UNUSED; };
     if (std::none_of(file_.pieces.begin(), file_.pieces.end(), is_unused))
       return {};
     std::set<std::string_view> made;
     for (const Piece &piece : file_.pieces)
-      if (is_unused(piece) || piece.type == PieceType::NORMAL)
+      if (is_unused(piece) || piece.type == TokenType::NORMAL)
         made.insert(piece.text);
     const auto is_symbol = [&](std::string_view text) {
       return count_characters(text) == 1 || made.count(text) != 0;
@@ -235,19 +235,19 @@ private:
       data.mergeable = data.ids.size();
       for (std::uint32_t id = 0; id < file_.pieces.size(); ++id) {
         const Piece &piece = file_.pieces[id];
-        if ((piece.type == PieceType::UNUSED) != is_unused)
+        if ((piece.type == TokenType::UNUSED) != is_unused)
           continue;
         std::memcpy(end, piece.text.data(), piece.text.size());
         end += piece.text.size();
         data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
         data.ids.push_back(id);
-        const bool is_normal = piece.type == PieceType::NORMAL;
+        const bool is_normal = piece.type == TokenType::NORMAL;
         // A user-defined symbol of one character that is encoded as text becomes its id. No
         // merge makes it, so its score does not count.
         const bool is_symbol =
-            piece.type == PieceType::USER_DEFINED && count_characters(piece.text) == 1;
+            piece.type == TokenType::USER_DEFINED && count_characters(piece.text) == 1;
         spec_.scores.push_back(is_normal ? piece.score : is_symbol ? 0 : NAN);
-        if (!is_normal && piece.type != PieceType::BYTE && !is_unused)
+        if (!is_normal && piece.type != TokenType::BYTE && !is_unused)
           add_token(id, piece);
       }
     }
@@ -264,21 +264,21 @@ private:
       const Piece &piece = file_.pieces[id];
       facts.types.push_back(static_cast<std::uint8_t>(piece.type));
       facts.scores.push_back(piece.score);
-      if (piece.type == PieceType::UNKNOWN)
+      if (piece.type == TokenType::UNKNOWN)
         facts.roles[TokenRole::UNK] = id;
       for (std::size_t i = 0; i < role_pieces_.size(); ++i)
-        if (piece.type == PieceType::CONTROL && piece.text == role_pieces_[i])
+        if (piece.type == TokenType::CONTROL && piece.text == role_pieces_[i])
           facts.roles[ROLES[i]] = id;
     }
   }
 
   void add_token(std::uint32_t id, const Piece &piece) {
-    if (piece.type == PieceType::UNKNOWN)
+    if (piece.type == TokenType::UNKNOWN)
       spec_.characters->unknown_id = id;
     AddedToken token;
     token.content = piece.text;
     token.id = id;
-    token.normalized = piece.type == PieceType::USER_DEFINED;
+    token.normalized = piece.type == TokenType::USER_DEFINED;
     spec_.added_special.push_back(!token.normalized);
     spec_.added.push_back(std::move(token));
   }

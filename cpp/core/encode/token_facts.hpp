@@ -26,6 +26,11 @@ enum class TokenType : std::uint8_t {
   BYTE
 };
 
+// Returns whether a number of a file is the number of a TokenType.
+template <typename Number> bool is_token_type(Number number) {
+  return number >= Number{0} && number <= static_cast<Number>(TokenType::BYTE);
+}
+
 // A role of one token.
 enum class TokenRole : std::uint8_t {
   BOS,
@@ -61,6 +66,7 @@ struct TokenFacts {
   RoleIds roles;
   std::vector<std::uint32_t> ends; // ids that end a generation, ascending
   std::string chat_template;       // in Jinja; "" if there is none
+  double dropout = 0;              // of a tokenizer.json; no call uses it by itself
 };
 
 // The tokens of a tokenizer, for complete_facts.
