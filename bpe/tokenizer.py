@@ -26,12 +26,11 @@ from bpe.encoding.arguments import (
 )
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_backend, make_spec, native_backend, python_backend
-from bpe.encoding.dropout import DropoutMerges, check_dropout
+from bpe.encoding.dropout import PythonSampler, Sampler, check_dropout
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.policies import normalized
-from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.file_spec import FileSpec
 from bpe.formats.pretok_steps import native_steps
@@ -56,6 +55,11 @@ from bpe.types import (
 )
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
+
+_SPEC_ARGUMENTS = ("vocabulary", "added_tokens", "normalizer", "add_prefix_space", "template",
+                   "decoder", "truncation", "padding", "trim_offsets", "facts")  # fmt: skip
+"""The arguments of Tokenizer that are fields of a TokenizerSpec."""
 
 
 class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
@@ -167,6 +171,14 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         self._start_decoder()
 
     @classmethod
+    def _of_spec(
+        cls, spec: TokenizerSpec | FileSpec, preset: PresetLike, **changes: Any
+    ) -> Tokenizer:
+        """Return a tokenizer of the parts of `spec`; `changes` replace arguments."""
+        arguments = {name: getattr(spec, name) for name in _SPEC_ARGUMENTS}
+        return cls(preset=preset, **(arguments | changes))
+
+    @classmethod
     def _of_file(
         cls,
         spec: FileSpec,
@@ -235,7 +247,7 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
 
         With `dropout`, each merge is left out at random with this probability (BPE dropout, as in
         Hugging Face's tokenizers). 1 leaves out all merges. The ids depend on `seed`, an int; None
-        draws a new one. It takes many times as long, since Python merges, and no cache helps.
+        draws a new one. It takes several times as long, since no cache helps.
 
         Raises SpecialTokenError (see `special`), UnicodeEncodeError (see `errors`), TypeError for
         a `text` of another type, and ValueError for an unknown value of another argument.
@@ -250,7 +262,7 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         ids = (
             self._encode(text, special, errors, threads, continuation)
             if dropout is None and seed is None
-            else self._sample(text, special, errors, continuation, *check_dropout(dropout, seed))
+            else self._sample(text, special, errors, continuation, dropout, seed).tolist()
         )
         if add_special_tokens:
             return [*self.template.before, *ids, *self.template.after]
@@ -273,8 +285,7 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         if dropout is None and seed is None:
             ids = self._encode_array(text, special, errors, threads, continuation)
         else:
-            draws = check_dropout(dropout, seed)
-            ids = np.array(self._sample(text, special, errors, continuation, *draws), np.uint32)
+            ids = self._sample(text, special, errors, continuation, dropout, seed)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self.template)
             return np.concatenate([before, ids, after])
@@ -371,28 +382,35 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         special: Special,
         errors: Errors,
         continuation: bool,
-        dropout: float,
-        seed: int,
-        index: int = 0,
-    ) -> list[int]:
-        """Return ids with dropout; `index` is that of the text in its batch."""
-        if not dropout:
-            return self._encode(text, special, errors, 1, continuation)
-        merges, pipeline = self._dropout
-        merges.begin(dropout, seed, index)
-        return pipeline.encode(text, special, errors, 1, continuation)
+        dropout: float | None,
+        seed: int | None,
+    ) -> Ids:
+        """Return ids with dropout."""
+        probability, seed = check_dropout(dropout, seed)
+        if not probability:
+            return self._encode_array(text, special, errors, 1, continuation)
+        return self._sampler.encode_some(text, special, errors, continuation, probability, seed)
 
     @once
-    def _dropout(self) -> tuple[DropoutMerges, Pipeline]:
-        def make(merge: Callable[[bytes], list[int]]) -> PythonBackend:
-            split, rows = self.pre_tokenizer, lambda: np.zeros((0, 3), np.uint32)
-            return python_backend(split, self.add_prefix_space, merge, rows, {})
+    def _sampler(self) -> Sampler:
+        """Python samples if it splits or normalizes texts."""
+        native = self._native_spec
+        if native is not None and self._pipeline.is_all_native:
+            split = self._split if isinstance(self._split, PreTokenizer) else None
+            backend = native_backend(native, split, self._cache_limit, for_dropout=True)
+            return self._make_pipeline(backend)
 
-        merges = DropoutMerges(self.vocabulary, lambda: self.merge_ids, make)
-        is_native = choose_backend(self._requested_backend) == "native"
-        return merges, Pipeline(
-            merges.backend, self._added, self.normalizer, self._missing_bytes, is_native
-        )
+        def make(merge: Callable[[bytes], list[int]]) -> Pipeline:
+            split, rows = self.pre_tokenizer, lambda: np.zeros((0, 3), np.uint32)
+            return Pipeline(
+                python_backend(split, self.add_prefix_space, merge, rows, {}),
+                self._added,
+                self.normalizer,
+                self._missing_bytes,
+                choose_backend(self._requested_backend) == "native",
+            )
+
+        return PythonSampler(self.vocabulary, lambda: self.merge_ids, make)
 
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
@@ -482,19 +500,9 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
 
     def _arguments(self) -> dict[str, Any]:
         """Return the arguments of __init__ that make an equal tokenizer."""
-        spec = self._spec
-        return {
-            "vocabulary": spec.vocabulary,
+        return {name: getattr(self._spec, name) for name in _SPEC_ARGUMENTS} | {
             "preset": self.pre_tokenizer,
             "added_tokens": self.added_tokens,
-            "normalizer": spec.normalizer,
-            "add_prefix_space": spec.add_prefix_space,
-            "template": spec.template,
-            "decoder": spec.decoder,
-            "truncation": spec.truncation,
-            "padding": spec.padding,
-            "trim_offsets": spec.trim_offsets,
-            "facts": spec.facts,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
 from bpe.encoding.columns import encode_column
-from bpe.encoding.dropout import check_dropout
+from bpe.encoding.dropout import Sampler, check_dropout
 from bpe.encoding.encode_stream import EncodeStream
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_layout, pad, row_length
-from bpe.encoding.python_backend import concatenate_ids
-from bpe.errors import SpecialTokenError
 from bpe.once import once
 from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
@@ -30,7 +29,7 @@ class TokenizerBatches(TokenizerSpans):
     __slots__ = ()
 
     _decode: Decode
-    _sample: Callable[..., list[int]]
+    _sampler: Sampler
 
     @fast_call(ENCODE)
     def encode_batch(
@@ -51,7 +50,8 @@ class TokenizerBatches(TokenizerSpans):
         if dropout is None and seed is None:
             rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
         else:
-            rows = self._sample_batch(texts, special, errors, dropout, seed)
+            ids, offsets = self._sample_batch(texts, special, errors, threads, dropout, seed)
+            rows = [ids[start:end].tolist() for start, end in pairwise(offsets.tolist())]
         if add_special_tokens:
             before, after = self.template
             return [[*before, *ids, *after] for ids in rows]
@@ -79,8 +79,7 @@ class TokenizerBatches(TokenizerSpans):
                 check_batch(texts), special, errors, threads
             )
         else:
-            rows = self._sample_batch(texts, special, errors, dropout, seed)
-            ids, offsets = concatenate_ids(rows)
+            ids, offsets = self._sample_batch(texts, special, errors, threads, dropout, seed)
         return add_template(ids, offsets, self.template) if add_special_tokens else (ids, offsets)
 
     def _sample_batch(
@@ -88,18 +87,16 @@ class TokenizerBatches(TokenizerSpans):
         texts: Iterable[Text],
         special: Special,
         errors: Errors,
+        threads: int | None,
         dropout: float | None,
         seed: int | None,
-    ) -> list[list[int]]:
-        """Return the ids of each text with dropout; an error has the index of its text."""
-        probability, first = check_dropout(dropout, seed)
-        rows = []
-        for index, text in enumerate(check_batch(texts)):
-            try:
-                rows.append(self._sample(text, special, errors, False, probability, first, index))
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-        return rows
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts with dropout, and offsets."""
+        probability, seed = check_dropout(dropout, seed)
+        batch = check_batch(texts)
+        if not probability:
+            return self._pipeline.encode_batch_array(batch, special, errors, threads)
+        return self._sampler.encode_batch_some(batch, special, errors, threads, probability, seed)
 
     @fast_call(ENCODE)
     def encode_packed(

@@ -325,12 +325,14 @@ class Tokenizer:
         cache_limit: int = ...,
         is_deferred: bool = False,
         takes_normalized_text: bool = False,
+        for_dropout: bool = False,
     ) -> None:
         """Make the tokenizer of `spec`.
 
         `machine` splits text; if it is None, `spec` says how to split. If `is_deferred`, the tables
         for fast merging are made when texts are worth it. If `takes_normalized_text`, no call
-        normalizes text, and "▁" stands for spaces. Raises the errors of `read_spec`.
+        normalizes text, and "▁" stands for spaces. `encode_some` and `encode_batch_some` need
+        `for_dropout`, which makes all other calls slow. Raises the errors of `read_spec`.
         """
 
     def encode(
@@ -347,6 +349,24 @@ class Tokenizer:
     ) -> list[list[int]]: ...
     def encode_batch_array(
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def encode_some(
+        self,
+        text: str | bytes,
+        added: AddedTokens,
+        dropout: float,
+        seed: int,
+        continuation: bool = False,
+    ) -> NDArray[np.uint32]:
+        """Return ids with a dropout from 0 to 1, and a seed of 64 bits."""
+
+    def encode_batch_some(
+        self,
+        texts: Sequence[str | bytes],
+        added: AddedTokens,
+        dropout: float,
+        seed: int,
+        threads: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def encode_packed(
         self, data: object, offsets: NDArray[np.int64], added: AddedTokens, threads: int = 0

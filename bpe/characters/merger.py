@@ -192,14 +192,17 @@ class TextMerger(PieceMerger):
         """
         if not pre_token:
             return []
-        if self._options.byte_level:
-            text = pre_token.decode("latin-1").translate(BYTE_CHARACTERS)
-        else:
-            text = decode_utf8(pre_token)
+        text = self.text_of(pre_token)
         whole = self._whole_id(text)
         if whole is not None:
             return [(whole, len(text.encode("utf-8", ESCAPE)))]
         return self._tokens(text)
+
+    def text_of(self, pre_token: bytes) -> str:
+        """Return the characters that stand for `pre_token`."""
+        if self._options.byte_level:
+            return pre_token.decode("latin-1").translate(BYTE_CHARACTERS)
+        return decode_utf8(pre_token)
 
     def _merge_part(self, part: str) -> list[Sized]:
         # The low bits of a symbol are an id. The high bits are the number of bytes that the symbol

@@ -105,6 +105,7 @@ def native_backend(
     cache_limit: int,
     is_deferred: bool = False,
     takes_normalized_text: bool = False,
+    for_dropout: bool = False,
 ) -> _core.Tokenizer:
     """Return the backend in C++; `spec` says how to split text if `pre_tokenizer` is None.
 
@@ -116,7 +117,9 @@ def native_backend(
     machine = None
     if pre_tokenizer is not None and pre_tokenizer.preset != WHOLE:
         machine = cast("_core.Machine", native_machine(pre_tokenizer))
-    return _core.Tokenizer(spec, machine, cache_limit, is_deferred, takes_normalized_text)
+    return _core.Tokenizer(
+        spec, machine, cache_limit, is_deferred, takes_normalized_text, for_dropout
+    )
 
 
 def make_spec(

@@ -8,6 +8,7 @@ merged since. Merging ends when the queue is empty. A pre-token is never looked 
 
 Draws are those of SplitMix64 (Steele, Lea and Flood 2014). They depend only on the seed and the
 index of the text in its batch: mixed(mixed(seed) + index) is the first state.
+cpp/core/bpe/dropout.hpp is the C++ version, with the same results.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 from threading import local
+from typing import Protocol
 
 import numpy as np
 
 from bpe.characters.merger import CharacterMerger, PieceMerger, Sized, TextMerger
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.python_backend import PythonBackend
-from bpe.errors import shortened
+from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.python_backend import concatenate_ids
+from bpe.errors import SpecialTokenError, shortened
 from bpe.merge import FindMerge, missing_byte_error
-from bpe.vocabulary import Merge, Vocabulary
+from bpe.types import Errors, Ids, Offsets, Special, Text
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 
 _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
@@ -144,13 +148,12 @@ class _TextMerger(TextMerger):
     def __init__(self, vocabulary: TextVocabulary, is_left_out: Callable[[], bool]) -> None:
         super().__init__(vocabulary)
         self._is_left_out = is_left_out
-        self._whole_id = lambda text: None
 
-    def _tokens(self, text: str) -> list[Sized]:
-        return self._merge_part(text)
-
-    def _merged(self, symbols: list[int]) -> list[int]:
-        return merge_some(symbols, self._find, self._is_left_out)
+    def merge(self, pre_token: bytes) -> list[int]:
+        ids = [symbol & ID_LIMIT - 1 for symbol in self._symbols(self.text_of(pre_token))]
+        return merge_some(
+            ids, lambda left, right: self._ranks.get((left, right)), self._is_left_out
+        )
 
 
 class _CharacterMerger(CharacterMerger):
@@ -167,16 +170,44 @@ class _CharacterMerger(CharacterMerger):
         return merge_some(symbols, self._find, self._is_left_out)
 
 
-class DropoutMerges:
-    """Merges pre-tokens with the draws of the current call; `backend` encodes texts with them."""
+class Sampler(Protocol):
+    """Encodes texts with dropout; Pipeline does it in C++, and PythonSampler in Python."""
+
+    def encode_some(
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        continuation: bool,
+        dropout: float,
+        seed: int,
+    ) -> Ids:
+        """Return the ids of `text`."""
+        ...
+
+    def encode_batch_some(
+        self,
+        texts: list[Text],
+        special: Special,
+        errors: Errors,
+        threads: int | None,
+        dropout: float,
+        seed: int,
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all n texts, and n + 1 offsets."""
+        ...
+
+
+class PythonSampler:
+    """The Sampler in Python."""
 
     def __init__(
         self,
         vocabulary: Vocabulary,
         merges: Callable[[], Sequence[Merge]],
-        make: Callable[[Callable[[bytes], list[int]]], PythonBackend],
+        make: Callable[[Callable[[bytes], list[int]]], Pipeline],
     ) -> None:
-        """Make the merger of a vocabulary; make(merge) returns the backend of a merge function."""
+        """Make the merger of a vocabulary; make(merge) returns the pipeline of a merge function."""
         self._current = _Current()
         merger: PieceMerger | _ByteMerger
         if isinstance(vocabulary, TextVocabulary):
@@ -185,18 +216,49 @@ class DropoutMerges:
             merger = _CharacterMerger(vocabulary, self._is_left_out)
         else:
             merger = _ByteMerger(vocabulary, merges(), self._is_left_out)
-        self.backend = make(merger.merge)
+        self._pipeline = make(merger.merge)
 
-    def begin(self, dropout: float, seed: int, index: int) -> None:
-        """Begin the draws for a text, in this thread."""
+    def encode_some(
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        continuation: bool,
+        dropout: float,
+        seed: int,
+        index: int = 0,
+    ) -> Ids:
+        """Return the ids of `text`; `index` is that of the text in its batch."""
         self._current.draws = Draws(dropout, seed, index)
+        return self._pipeline.encode_array(text, special, errors, 1, continuation)
+
+    def encode_batch_some(
+        self,
+        texts: list[Text],
+        special: Special,
+        errors: Errors,
+        threads: int | None,
+        dropout: float,
+        seed: int,
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all n texts, and n + 1 offsets."""
+        self._pipeline.check_batch(texts, errors)
+        rows = []
+        for index, text in enumerate(texts):
+            try:
+                rows.append(
+                    self.encode_some(text, special, errors, False, dropout, seed, index).tolist()
+                )
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        return concatenate_ids(rows)
 
     def _is_left_out(self) -> bool:
         return self._current.draws.is_left_out()
 
 
 def check_dropout(dropout: float | None, seed: int | None) -> tuple[float, int]:
-    """Return the probability and the seed of a call; without a seed, a new one.
+    """Return the probability and the seed of a call, modulo 2^64; without a seed, a new one.
 
     Raises TypeError or ValueError for wrong arguments.
     """
@@ -210,4 +272,5 @@ def check_dropout(dropout: float | None, seed: int | None) -> tuple[float, int]:
         raise TypeError(f"dropout={shortened(dropout)}; expected a number from 0 to 1")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout={dropout!r}; expected a number from 0 to 1")
-    return float(dropout), int.from_bytes(os.urandom(8), "little") if seed is None else int(seed)
+    seed = int.from_bytes(os.urandom(8), "little") if seed is None else int(seed)
+    return float(dropout), seed & _MASK

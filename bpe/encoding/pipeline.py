@@ -38,6 +38,7 @@ from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
 if TYPE_CHECKING:
+    from pretok import _core
     from pretok._core import Chunks
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None", bool], Result]
@@ -78,11 +79,16 @@ class Pipeline:
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # On the fast path, the backend encodes a text without a check in Python.
+        # On the fast path, the backend encodes a text without work in Python.
         self._has_fast_path = normalizer is None or normalizes
         self._has_spans = normalizer is None or normalizer == NFC
         # The arguments only_str and only_ascii of Backend.all_take_fast_path.
         self._fast_path_limits = bool(missing_bytes), bool(self._missing_in_str)
+
+    @property
+    def is_all_native(self) -> bool:
+        """True if C++ does all work of a call."""
+        return self._has_fast_path and not isinstance(self.backend, PythonBackend)
 
     def trim(self) -> None:
         """Free the caches; later calls build them again."""
@@ -220,7 +226,7 @@ class Pipeline:
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
-        batch = self._check_batch(texts, errors)
+        batch = self.check_batch(texts, errors)
         if not self._has_fast_path:
             return self._encode_each(texts, special, errors)
         try:
@@ -234,13 +240,49 @@ class Pipeline:
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
-        batch = self._check_batch(texts, errors)
+        batch = self.check_batch(texts, errors)
         if not self._has_fast_path:
             return concatenate_ids(self._encode_each(texts, special, errors))
         try:
             return self.backend.encode_batch_array(
                 batch, self._policies.added_for(special), resolve_threads(threads)
             )
+        except SpecialTokenError as error:
+            raise self._located(error, texts[error.text_index or 0], errors) from None
+
+    def encode_some(
+        self,
+        text: Text,
+        special: Special,
+        errors: Errors,
+        continuation: bool,
+        dropout: float,
+        seed: int,
+    ) -> Ids:
+        """Return the ids of `text` with dropout; needs the fast path, and a backend for dropout."""
+        backend = cast("_core.Tokenizer", self.backend)
+
+        def work(data: StrOrBytes, added: Any, threads: int, continuation: bool) -> Ids:
+            return backend.encode_some(data, added, dropout, seed, continuation)
+
+        return self._run(text, special, errors, 1, continuation, work, join_arrays)
+
+    def encode_batch_some(
+        self,
+        texts: list[Text],
+        special: Special,
+        errors: Errors,
+        threads: int | None,
+        dropout: float,
+        seed: int,
+    ) -> tuple[Ids, Offsets]:
+        """Do the same as `encode_batch_array` with dropout."""
+        backend = cast("_core.Tokenizer", self.backend)
+        batch = self.check_batch(texts, errors)
+        workers = resolve_threads(threads)
+        try:
+            added = cast("_core.AddedTokens", self._policies.added_for(special))
+            return backend.encode_batch_some(batch, added, dropout, seed, workers)
         except SpecialTokenError as error:
             raise self._located(error, texts[error.text_index or 0], errors) from None
 
@@ -393,7 +435,7 @@ class Pipeline:
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
-    def _check_batch(self, texts: list[Text], errors: Errors) -> list[StrOrBytes]:
+    def check_batch(self, texts: list[Text], errors: Errors) -> list[StrOrBytes]:
         """Return the texts as the backend takes them.
 
         The exception for a text that cannot be encoded names its index.

@@ -118,7 +118,8 @@ py::list encode_to_lists(const Tokenizer &tokenizer, IdObjects &objects, const p
 }
 
 py::tuple encode_to_arrays(const Tokenizer &tokenizer, const std::vector<TextView> &texts,
-                           std::size_t size, const AddedTokenPhases &added, unsigned threads) {
+                           std::size_t size, const AddedTokenPhases &added, unsigned threads,
+                           const DropoutOptions *dropout) {
   EncodeResult encoded;
   unlocked(size, [&] {
     // Reserve room for one id per two bytes. Most texts need fewer ids. The system allocates a
@@ -127,7 +128,7 @@ py::tuple encode_to_arrays(const Tokenizer &tokenizer, const std::vector<TextVie
     encoded.ids.reserve(size / 2);
     encoded.text_ends.reserve(texts.size() + 1);
     encode_texts(tokenizer, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,
-                 InterruptCheck());
+                 InterruptCheck(), Encoder::Part::FIRST, dropout);
   });
   raise_if_refused(encoded, py::int_(encoded.refused_text));
   std::vector<std::int64_t> &offsets = encoded.text_ends;

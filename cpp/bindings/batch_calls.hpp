@@ -26,7 +26,9 @@ py::list encode_to_lists(const Tokenizer &tokenizer, IdObjects &objects, const p
 
 // Returns one array of the ids of all n texts, and an array of n + 1 offsets. The ids of text i
 // are ids[offsets[i]..offsets[i + 1]). `size` is the total size of the texts in code units.
+// If `dropout` is not nullptr, merges are left out at random (encode_texts).
 py::tuple encode_to_arrays(const Tokenizer &tokenizer, const std::vector<TextView> &texts,
-                           std::size_t size, const AddedTokenPhases &added, unsigned threads);
+                           std::size_t size, const AddedTokenPhases &added, unsigned threads,
+                           const DropoutOptions *dropout = nullptr);
 
 } // namespace pretok

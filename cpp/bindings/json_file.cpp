@@ -59,7 +59,9 @@ public:
 
   // Returns a NativeSpec of the whole file, or None.
   std::optional<NativeSpec> spec() const {
-    return read([&](TokenizerSpec &spec) { return json_.read(spec); });
+    const auto result = read([&](TokenizerSpec &spec) { return json_.read(spec); });
+    // The reader in Python warns of a dropout.
+    return result && result->spec->facts.dropout != 0 ? std::nullopt : result;
   }
 
   // Returns a NativeSpec with only the vocabulary, or None. `added` replace the added tokens.

@@ -210,6 +210,8 @@ NativeSpec read_native_spec(const py::object &file) {
     PythonFile source(file);
     error = read_spec(source, *spec);
   }
+  if (!error && spec->facts.dropout != 0)
+    error = unsupported("the file has a dropout, of which the reader in Python warns");
   throw_if(error);
   return {std::move(spec)};
 }

@@ -61,12 +61,14 @@ bool have_surrogates(const py::list &texts) {
 // Returns the function that makes the Tokenizers of a NativeTokenizer. Throws the Python error
 // of the settings, which the function would throw later.
 DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *machine,
-                                 std::size_t cache_limit, bool takes_normalized_text) {
+                                 std::size_t cache_limit, bool takes_normalized_text,
+                                 bool for_dropout) {
   TokenizerOptions all;
   if (machine != nullptr && !native.spec->characters)
     all.split = NamedPreTokenizer{"", machine->pre_tokenizer()};
   all.cache_limit = cache_limit;
   all.takes_normalized_text = takes_normalized_text;
+  all.for_dropout = for_dropout;
   all.decodes = false;
   throw_if(check_settings(*native.spec, all));
   return [spec = native.spec, all = std::move(all)](bool for_short_texts, bool is_alone) {
@@ -113,10 +115,12 @@ std::vector<int> bytes_without_token(const TokenizerSpec &spec) {
 NativeTokenizer::NativeTokenizer(const NativeSpec &native,
                                  const std::shared_ptr<NativeMachine> &machine,
                                  std::size_t cache_limit, bool is_deferred,
-                                 bool takes_normalized_text)
-    : tokenizers_(maker_of(native, machine.get(), cache_limit, takes_normalized_text),
-                  is_deferred),
-      decoder_(native.spec), decodes_(native.decodes), limit_(first_step(*native.spec)),
+                                 bool takes_normalized_text, bool for_dropout)
+    : tokenizers_(
+          maker_of(native, machine.get(), cache_limit, takes_normalized_text, for_dropout),
+          is_deferred && !for_dropout),
+      for_dropout_(for_dropout), decoder_(native.spec), decodes_(native.decodes),
+      limit_(first_step(*native.spec)),
       normalizer_(takes_normalized_text ? "none" : normalizer_of(*native.spec)),
       takes_spaces_(!takes_normalized_text && native.spec->characters &&
                     !native.spec->characters->normalizer),
@@ -154,6 +158,39 @@ py::tuple NativeTokenizer::encode_batch_array(const py::list &texts,
                                               unsigned threads) const {
   const Texts batch(texts);
   return encode_to_arrays(tokenizers_.whole(), batch.views, batch.size, added, threads);
+}
+
+DropoutOptions NativeTokenizer::dropout_options(double dropout, std::uint64_t seed) const {
+  if (!for_dropout_)
+    throw py::value_error("expected a Tokenizer with for_dropout");
+  if (!(dropout >= 0 && dropout <= 1))
+    throw py::value_error("expected a dropout from 0 to 1");
+  return {dropout, seed};
+}
+
+py::array_t<std::uint32_t> NativeTokenizer::encode_some(const py::object &text,
+                                                        const AddedTokenPhases &added,
+                                                        double dropout, std::uint64_t seed,
+                                                        bool continuation) const {
+  const DropoutOptions options = dropout_options(dropout, seed);
+  const TextView view(text);
+  const Encoder::Part part = continuation ? Encoder::Part::LATER : Encoder::Part::FIRST;
+  EncodeResult result;
+  unlocked(view.size(), [&] {
+    encode_texts(tokenizers_.whole(), OutputKind::IDS, std::vector<TextView>{view}, added, 1,
+                 result, is_not_refused, InterruptCheck(), part, &options);
+  });
+  raise_if_refused(result, py::none());
+  return as_array_of_ids(std::move(result.ids));
+}
+
+py::tuple NativeTokenizer::encode_batch_some(const py::list &texts,
+                                             const AddedTokenPhases &added, double dropout,
+                                             std::uint64_t seed, unsigned threads) const {
+  const DropoutOptions options = dropout_options(dropout, seed);
+  const Texts batch(texts);
+  return encode_to_arrays(tokenizers_.whole(), batch.views, batch.size, added, threads,
+                          &options);
 }
 
 py::tuple NativeTokenizer::encode_packed(const py::object &data, const py::array &offsets,
@@ -361,10 +398,10 @@ void bind_tokenizer(py::module_ &module) {
   using Native = NativeTokenizer;
   py::class_<Native>(module, "Tokenizer")
       .def(py::init<const NativeSpec &, const std::shared_ptr<NativeMachine> &, std::size_t,
-                    bool, bool>(),
+                    bool, bool, bool>(),
            py::arg("spec"), py::arg("machine").none(true),
            py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("is_deferred") = false,
-           py::arg("takes_normalized_text") = false)
+           py::arg("takes_normalized_text") = false, py::arg("for_dropout") = false)
       .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0,
            py::arg("continuation") = false)
       .def("encode_array", &Native::encode_array, py::arg("text"), py::arg("added"),
@@ -379,6 +416,10 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("threads") = 0)
       .def("encode_batch_array", &Native::encode_batch_array, py::arg("texts"),
            py::arg("added"), py::arg("threads") = 0)
+      .def("encode_some", &Native::encode_some, py::arg("text"), py::arg("added"),
+           py::arg("dropout"), py::arg("seed"), py::arg("continuation") = false)
+      .def("encode_batch_some", &Native::encode_batch_some, py::arg("texts"), py::arg("added"),
+           py::arg("dropout"), py::arg("seed"), py::arg("threads") = 0)
       .def("encode_packed", &Native::encode_packed, py::arg("data"), py::arg("offsets"),
            py::arg("added"), py::arg("threads") = 0)
       .def("encode_segments", &Native::encode_segments, py::arg("segments"),

@@ -38,9 +38,11 @@ class NativeTokenizer {
 public:
   // `machine` splits text; if it is None, text is split as `native` says. If `is_deferred`, the
   // tables for fast merging are made later. If `takes_normalized_text`, the calls do not
-  // normalize.
+  // normalize. encode_some and encode_batch_some need `for_dropout`, which makes other calls
+  // slow.
   NativeTokenizer(const NativeSpec &native, const std::shared_ptr<NativeMachine> &machine,
-                  std::size_t cache_limit, bool is_deferred, bool takes_normalized_text);
+                  std::size_t cache_limit, bool is_deferred, bool takes_normalized_text,
+                  bool for_dropout);
 
   // The calls normalize the text, and find added tokens before and after this. If
   // `continuation`, no prefix comes before the text.
@@ -54,6 +56,13 @@ public:
                         unsigned threads) const;
   py::tuple encode_batch_array(const py::list &texts, const AddedTokenPhases &added,
                                unsigned threads) const;
+  // Like encode_array and encode_batch_array, but leave out merges with a probability, which is
+  // from 0 to 1. The ids of a text depend on its index in the batch, and on `seed`.
+  py::array_t<std::uint32_t> encode_some(const py::object &text, const AddedTokenPhases &added,
+                                         double dropout, std::uint64_t seed,
+                                         bool continuation) const;
+  py::tuple encode_batch_some(const py::list &texts, const AddedTokenPhases &added,
+                              double dropout, std::uint64_t seed, unsigned threads) const;
   // Encodes texts that lie in one buffer. Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
   py::tuple encode_packed(const py::object &data, const py::array &offsets,
                           const AddedTokenPhases &added, unsigned threads) const;
@@ -128,7 +137,11 @@ private:
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokenPhases &added,
                        unsigned threads, bool continuation) const;
 
+  // Returns the options of a call. Throws the Python error if they are invalid.
+  DropoutOptions dropout_options(double dropout, std::uint64_t seed) const;
+
   DeferredTokenizer tokenizers_;
+  bool for_dropout_;
   DeferredDecoder decoder_;
   bool decodes_; // false: Python decodes ids
   std::size_t limit_;

@@ -13,7 +13,9 @@ pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::
                          IdBuffer &ids, pretok_error *error) {
   const CacheLease cache(call.tokenizer->caches());
   call.begin(ids);
-  if (const pretok_status status = call.encode(text, size, 0, *cache, ids, error))
+  if (const pretok_status status = call.dropout_tokenizer != nullptr
+                                       ? call.encode_some(text, size, ids, error)
+                                       : call.encode(text, size, 0, *cache, ids, error))
     return status;
   call.end(ids);
   return PRETOK_OK;
@@ -39,6 +41,13 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
 
 pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                          std::size_t *count, pretok_error *error) {
+  if (call.dropout_tokenizer != nullptr) {
+    IdBuffer ids;
+    if (const pretok_status status = append_all(call, text, size, ids, error))
+      return status;
+    *count = ids.size();
+    return PRETOK_OK;
+  }
   const CacheLease cache(call.tokenizer->caches());
   std::size_t result = call.template_size();
   const pretok_status status = call.count(text, size, *cache, result, error);
@@ -79,14 +88,14 @@ pretok_status copy_spans(const EncodeCall &call, std::size_t size, const IdBuffe
 template <typename Work>
 pretok_status with_call(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                         const pretok_encode_options *options, std::size_t *count,
-                        pretok_error *error, Work work) noexcept {
+                        pretok_error *error, Work work, bool takes_dropout = true) noexcept {
   if (const pretok_status status = check(
           error, {{tokenizer, "the tokenizer"}, {text, "text", size != 0}, {count, "count"}}))
     return status;
   return guarded(error, [&] {
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
     EncodeCall call;
-    if (const pretok_status status = call.read(*tokenizer, options, error))
+    if (const pretok_status status = call.read(*tokenizer, options, error, takes_dropout))
       return status;
     if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
       return status;
@@ -146,7 +155,8 @@ pretok_status pretok_encode_spans(const pretok_tokenizer *tokenizer, const char 
         if (const pretok_status status = call.refuse(refusal, 0, error))
           return status;
         return copy_spans(call, size, found, found_spans, ids, spans, capacity, count, error);
-      });
+      },
+      /*takes_dropout=*/false);
 }
 
 void pretok_ids_free(uint32_t *ids) noexcept { std::free(ids); }

@@ -84,10 +84,12 @@ pretok_status encode(const Batch &batch, const EncodeCall &call, EncodeResult &r
       return fail_text(i, status, failed_text, error);
     texts.push_back({data, batch.sizes[i]});
   }
+  const bool has_dropout = call.dropout_tokenizer != nullptr;
   encode_texts(
-      *call.tokenizer, OutputKind::IDS, texts, *call.policy, batch.threads, result,
+      has_dropout ? *call.dropout_tokenizer : *call.tokenizer, OutputKind::IDS, texts,
+      *call.policy, batch.threads, result,
       [](const EncodeResult &so_far) { return so_far.refusal.token == nullptr; }, [] {},
-      call.first_part);
+      call.first_part, has_dropout ? &call.dropout : nullptr);
   if (const pretok_status status = call.refuse(result.refusal, 0, error))
     return fail_text(result.refused_text, status, failed_text, error);
   add_template(call, result);
@@ -114,7 +116,7 @@ pretok_status with_call(const Batch &batch, const std::size_t *ends, pretok_erro
     return status;
   return guarded(error, [&] {
     EncodeCall call;
-    if (const pretok_status status = call.read(*batch.tokenizer, batch.options, error))
+    if (const pretok_status status = call.read(*batch.tokenizer, batch.options, error, true))
       return status;
     return work(call);
   });

@@ -8,7 +8,8 @@
 namespace pretok {
 
 pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
-                               const pretok_encode_options *options, pretok_error *error) {
+                               const pretok_encode_options *options, pretok_error *error,
+                               bool takes_dropout) {
   pretok_encode_options copy{};
   if (const pretok_status status = read_options(options, copy, error))
     return status;
@@ -21,6 +22,20 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.allowed belongs to another tokenizer; make a set for this tokenizer");
+  if (!(copy.dropout >= 0 && copy.dropout <= 1))
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "options.dropout is %g; expected a number from 0 to 1", copy.dropout);
+  if (copy.dropout != 0 && !takes_dropout)
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "options.dropout is %g, but this function has no dropout; set it to 0",
+                copy.dropout);
+  if (copy.dropout != 0 && used_tokenizer.dropout_core == nullptr)
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "options.dropout is %g, but the tokenizer is not prepared for dropout; load it "
+                "with options.dropout",
+                copy.dropout);
+  dropout_tokenizer = copy.dropout != 0 ? used_tokenizer.dropout_core.get() : nullptr;
+  dropout = {copy.dropout, copy.seed};
   tokenizer = used_tokenizer.core.get();
   policy = copy.allowed != nullptr
                ? &copy.allowed->policy
@@ -53,6 +68,14 @@ pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  pretok_error *error) const {
   const Encoder::Part which = position == 0 ? first_part : later_part();
   return refuse(tokenizer->encode(text, size, *policy, cache, ids, which), position, error);
+}
+
+pretok_status EncodeCall::encode_some(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
+                                      pretok_error *error) const {
+  Dropout draws(dropout);
+  draws.begin(0);
+  return refuse(dropout_tokenizer->encode_some(text, size, *policy, draws, ids, first_part), 0,
+                error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,

@@ -22,11 +22,14 @@ struct EncodeCall {
   std::string_view policy_key; // equal only for equal policies
   bool add_special_tokens = false;
   Encoder::Part first_part = Encoder::Part::FIRST; // of a text
+  const Tokenizer *dropout_tokenizer = nullptr;    // encodes with dropout, unless it is nullptr
+  DropoutOptions dropout{};
 
   // Sets all members from the options of a caller. `options` may be nullptr. Fails if an option
-  // is invalid.
+  // is invalid, or if the options have dropout, and not `takes_dropout`.
   pretok_status read(const pretok_tokenizer &used_tokenizer,
-                     const pretok_encode_options *options, pretok_error *error);
+                     const pretok_encode_options *options, pretok_error *error,
+                     bool takes_dropout = false);
 
   // The template has ids that come before and after the ids of a text. `begin` appends the ids
   // before the text, and `end` appends those after it. template_size returns the number of all
@@ -54,6 +57,10 @@ struct EncodeCall {
   // not change the ids) that find_cut found with the argument later_part().
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
+
+  // Like `encode`, for a whole text, and with dropout.
+  pretok_status encode_some(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
+                            pretok_error *error) const;
 
   // Returns how `encode` encodes text after a cut. If marks stand for spaces, this is LATER:
   // TextSpaces may put a space before a FIRST part, which would be wrong after a cut. All other

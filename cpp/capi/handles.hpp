@@ -18,6 +18,8 @@ struct pretok_tokenizer {
   std::unique_ptr<const pretok::Tokenizer> core;
   // By value of pretok_special: the added tokens that encoding searches for.
   std::vector<pretok::AddedTokenPhases> policies;
+  // For encoding with dropout; nullptr unless pretok_load_options has `dropout`.
+  std::unique_ptr<const pretok::Tokenizer> dropout_core;
 };
 
 struct pretok_special_set {

@@ -107,12 +107,22 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   if (options.cache_bytes != 0)
     made_options.cache_limit = options.cache_bytes;
   made_options.nfc = options.normalizer != nullptr;
+  std::unique_ptr<Tokenizer> dropout_tokenizer;
+  if (options.dropout) {
+    TokenizerSpec spec_copy = spec;
+    TokenizerOptions dropout_options = made_options;
+    dropout_options.for_dropout = true;
+    if (const LoadError load_error =
+            make_tokenizer(std::move(spec_copy), std::move(dropout_options), dropout_tokenizer))
+      return fail_to_load(load_error, "", error);
+  }
   std::unique_ptr<Tokenizer> tokenizer;
   if (const LoadError load_error =
           make_tokenizer(std::move(spec), std::move(made_options), tokenizer))
     return fail_to_load(load_error, "", error);
   std::vector<AddedTokenPhases> policies = make_policies(*tokenizer, tokenizer->added());
-  result.reset(new pretok_tokenizer{std::move(tokenizer), std::move(policies)});
+  result.reset(new pretok_tokenizer{std::move(tokenizer), std::move(policies),
+                                    std::move(dropout_tokenizer)});
   return PRETOK_OK;
 }
 

@@ -143,6 +143,8 @@ typedef struct pretok_load_options {
                          128 MiB; with 1, no cache is kept between calls */
   const char *default_preset; /* the name of the pre-tokenizer if neither the file nor `preset`
                                  names one; "default" splits like llama.cpp's default */
+  bool dropout; /* prepares the tokenizer for the encode option `dropout`, which takes more time
+                   and memory */
 } pretok_load_options;
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
@@ -240,6 +242,10 @@ typedef enum pretok_model_kind {
   PRETOK_KIND_TEXT = 2           /* tokens are text, decoded as a tokenizer.json says */
 } pretok_model_kind;
 PRETOK_API pretok_model_kind pretok_tokenizer_kind(const pretok_tokenizer *) PRETOK_NOEXCEPT;
+
+/* The dropout of a tokenizer.json, or 0. No call uses it by itself: pass it as the encode
+ * option `dropout` to encode as Hugging Face's tokenizers do with this file. */
+PRETOK_API double pretok_tokenizer_dropout(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 
 /* The type of a token, with the numbers of GGUF files. If the file has no types, a special
  * token is CONTROL, another added token USER_DEFINED, a fallback token BYTE, the unknown token
@@ -355,6 +361,12 @@ typedef struct pretok_encode_options {
   bool add_special_tokens; /* adds the ids that the file puts before and after a text */
   bool continuation;       /* the text continues another text: models that put a space before a
                               text, such as Llama 2, put none before this text */
+  double dropout;          /* leaves out each merge at random with this probability, from 0 to 1
+                              (BPE dropout, as in Hugging Face's tokenizers). Needs the load option
+                              `dropout`. Only pretok_encode, pretok_encode_new, pretok_count and the
+                              functions for batches take it; the others fail */
+  uint64_t seed; /* of the random draws. The ids of a text depend on the seed and on the
+                    index of the text in its batch, as in Python */
 } pretok_encode_options;
 
 /* Encodes a text. A buffer with room for pretok_encode_bound() ids is always large enough, and

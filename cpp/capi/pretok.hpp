@@ -160,6 +160,7 @@ struct LoadOptions {
   std::vector<SpecialToken> special_tokens;
   const PreTokenizer *pre_tokenizer = nullptr; // needs empty `preset` and `unicode`; copied
   std::size_t cache_bytes = 0; // limit on all caches; 0: 128 MiB; 1: none kept between calls
+  bool dropout = false;        // prepares the tokenizer for EncodeOptions::dropout
 };
 
 class SpecialSet;
@@ -170,6 +171,10 @@ struct EncodeOptions {
   const SpecialSet *allowed = nullptr; // if not nullptr, replaces `special`
   bool add_special_tokens = false; // adds the ids that the file puts before and after a text
   bool continuation = false;       // the text continues another text, so no prefix precedes it
+  // The probability with which each merge is left out, from 0 to 1, and the seed of the draws.
+  // Needs LoadOptions::dropout. Only encode, encode_batch and count take it.
+  double dropout = 0;
+  std::uint64_t seed = 0;
 };
 
 // The ids of a text, and the span of each token in bytes.
@@ -368,6 +373,9 @@ public:
     return texts;
   }
 
+  // The dropout of a tokenizer.json, or 0. No call uses it by itself.
+  double dropout() const { return pretok_tokenizer_dropout(get()); }
+
   // The maximum total size of the caches of all threads in bytes, and their total size now.
   std::size_t cache_limit() const { return pretok_tokenizer_cache_limit(get()); }
   std::size_t cache_bytes() const { return pretok_tokenizer_cache_bytes(get()); }
@@ -400,6 +408,7 @@ private:
     c_options.special_token_count = tokens.size();
     c_options.pre_tokenizer = options.pre_tokenizer ? options.pre_tokenizer->get() : nullptr;
     c_options.cache_bytes = options.cache_bytes;
+    c_options.dropout = options.dropout;
     pretok_error error;
     pretok_tokenizer *result = nullptr;
     if (load_it(c_options, &result, &error))
@@ -447,6 +456,8 @@ inline pretok_encode_options to_c_options(const EncodeOptions &options) {
   c_options.allowed = options.allowed != nullptr ? options.allowed->get() : nullptr;
   c_options.add_special_tokens = options.add_special_tokens;
   c_options.continuation = options.continuation;
+  c_options.dropout = options.dropout;
+  c_options.seed = options.seed;
   return c_options;
 }
 

@@ -37,6 +37,10 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
   return PRETOK_OK;
 }
 
+double pretok_tokenizer_dropout(const pretok_tokenizer *tokenizer) noexcept {
+  return tokenizer != nullptr ? tokenizer->core->file_facts().dropout : 0;
+}
+
 bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
   return tokenizer != nullptr && tokenizer->core->decoder().is_special(id);
 }

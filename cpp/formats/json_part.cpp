@@ -52,11 +52,6 @@ bool JsonPart::is_whole_number() const {
   return is(JsonKind::NUMBER) && value().text().find_first_of(".eE") == std::string_view::npos;
 }
 
-bool JsonPart::is_zero() const {
-  return is(JsonKind::NUMBER) &&
-         value().text().find_first_of("123456789") == std::string_view::npos;
-}
-
 std::string JsonPart::path() const {
   std::string path = path_of(file_->document, place_ == MISSING ? parent_ : place_);
   if (place_ == MISSING)
@@ -128,6 +123,27 @@ std::uint32_t JsonPart::number(std::uint32_t max) const {
     return number;
   fail_malformed("a number from 0 to " + std::to_string(max));
   return 0;
+}
+
+double JsonPart::fraction() const {
+  const std::string_view text = is(JsonKind::NUMBER) ? value().text() : "-1";
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  constexpr std::size_t MAX_DIGITS = 15; // the quotient of such integers is rounded correctly
+  if (text.find_first_of("eE") != std::string_view::npos ||
+      text.size() - point > MAX_DIGITS + 1) {
+    fail_unsupported("write it with at most 15 digits, and without an exponent");
+    return 0;
+  }
+  std::uint64_t digits = 0;
+  double divisor = 1;
+  for (std::size_t at = point + 1; at < text.size(); ++at) {
+    digits = digits * 10 + static_cast<std::uint64_t>(text[at] - '0');
+    divisor *= 10;
+  }
+  if (whole != "0" && (digits != 0 || (whole != "1" && whole != "-0")))
+    fail_malformed("null or a number from 0 to 1");
+  return whole == "1" ? 1 : static_cast<double>(digits) / divisor;
 }
 
 std::uint32_t JsonPart::id() const { return number(ID_LIMIT - 1); }

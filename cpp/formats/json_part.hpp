@@ -33,7 +33,6 @@ public:
   bool is(JsonKind kind) const { return is_present() && value().kind == kind; }
   bool is_flag() const { return is(JsonKind::TRUE_WORD) || is(JsonKind::FALSE_WORD); }
   bool is_whole_number() const;
-  bool is_zero() const; // whether the value is a number without digits other than 0
   // Returns whether no function has failed for any part of the file.
   bool is_fine() const { return file_->error.kind == LoadError::NONE; }
   // Returns the place of an existing value in the document.
@@ -56,6 +55,7 @@ public:
   bool flag() const;
   std::uint32_t number(std::uint32_t max) const; // from 0 to `max`
   std::uint32_t id() const;
+  double fraction() const; // from 0 to 1
   // Do the same, but return the default value if the value is absent.
   std::string_view text_or(std::string_view absent) const;
   bool flag_or(bool absent) const;

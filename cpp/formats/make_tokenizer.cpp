@@ -241,11 +241,14 @@ private:
                                           : TextSpaces::of(spec_.add_prefix_space);
   }
 
+  // Returns whether the vocabulary has its merges only as the file lists them.
+  bool merges_simply() const { return options_.for_short_texts || options_.for_dropout; }
+
   // build_bytes and build_text return nullptr, or a message that says what is wrong.
   const char *build_bytes(Vocabulary &vocabulary) {
     VocabularyData &data = spec_.vocabulary;
-    data.for_short_texts = options_.for_short_texts;
-    if (!data.from_ranks || !data.for_short_texts)
+    data.for_short_texts = merges_simply();
+    if (!data.from_ranks || !options_.for_short_texts)
       return vocabulary.build(std::move(data));
     // `vocabulary` takes the bytes that the table views.
     std::vector<std::string_view> texts = texts_of(spec_);
@@ -265,7 +268,7 @@ private:
     const bool has_spaces =
         spec_.characters && !spec_.characters->normalizer && !options_.takes_normalized_text;
     CharacterModel model = model_of(spec_, has_spaces);
-    const bool for_short_texts = options_.for_short_texts;
+    const bool for_short_texts = merges_simply();
     const ScoredPieces scored = scored_pieces(spec_);
     // find_piece_merges fails if no list of merges gives the ids of the model, for example
     // because two pieces have equal scores.

@@ -20,6 +20,8 @@ struct TokenizerOptions {
   bool nfc = false; // normalizes text to NFC, if the file has no normalizer
   // Takes less time to make, and more time to encode.
   bool for_short_texts = false;
+  // Prepares Tokenizer::encode_some. All other calls take more time.
+  bool for_dropout = false;
   // If false, the caller decodes ids itself: the Tokenizer has no Decoder, and no template.
   bool decodes = true;
   // Has no normalizer: the caller passes parts of normalized text, in which marks ("▁") stand

@@ -112,9 +112,18 @@ private:
   const std::uint32_t *units_;
 };
 
-void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
-                       std::vector<Span> &result) const {
-  if (units_ == PieceUnits::BYTES) {
+std::size_t PieceMerge::merge_some(const std::uint8_t *bytes, std::size_t size,
+                                   Dropout &dropout, std::uint32_t *to) const {
+  std::vector<Span> tokens;
+  find_tokens(bytes, size, &dropout, tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    to[i] = tokens[i].id;
+  return tokens.size();
+}
+
+void PieceMerge::find_tokens(const std::uint8_t *bytes, std::size_t size, Dropout *dropout,
+                             std::vector<Span> &result) const {
+  if (units_ == PieceUnits::BYTES && dropout == nullptr) {
     const Merged whole = pieces_->find({reinterpret_cast<const char *>(bytes), size});
     if (whole.rank != NO_RANK) {
       result.assign(1, {whole.id, 0, size});
@@ -146,7 +155,20 @@ void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
   std::iota(units.begin(), units.end(), 0);
   const Engine engine(*pieces_, text, starts, units.data());
   std::vector<CharacterRange> symbols(count);
-  symbols.resize(merge_windows(engine, units.data(), count, symbols.data()));
+  if (dropout == nullptr) {
+    symbols.resize(merge_windows(engine, units.data(), count, symbols.data()));
+  } else {
+    std::transform(units.begin(), units.end(), symbols.begin(),
+                   [&](std::uint32_t unit) { return engine.symbol(unit); });
+    symbols.resize(dropout->merge(
+        symbols.data(), count,
+        [&](CharacterRange left, CharacterRange right) {
+          return engine.piece(range_of(start_of(left), end_of(right)));
+        },
+        [](CharacterRange left, CharacterRange right, std::uint32_t) {
+          return range_of(start_of(left), end_of(right));
+        }));
+  }
   const UnknownCharacters &unknown = pieces_->unknown();
   const bool has_fallback = unknown.has_fallback();
   result.clear();

@@ -74,10 +74,18 @@ public:
       : pieces_(std::move(pieces)), units_(units) {}
 
   void spans(const std::uint8_t *bytes, std::size_t size,
-             std::vector<Span> &result) const override;
+             std::vector<Span> &result) const override {
+    find_tokens(bytes, size, nullptr, result);
+  }
+  std::size_t merge_some(const std::uint8_t *bytes, std::size_t size, Dropout &dropout,
+                         std::uint32_t *to) const override;
 
 private:
   class Engine; // of merge_windows.hpp
+
+  // Like `spans`; leaves out merges if `dropout` is not nullptr.
+  void find_tokens(const std::uint8_t *bytes, std::size_t size, Dropout *dropout,
+                   std::vector<Span> &result) const;
 
   std::shared_ptr<const PieceTable> pieces_;
   PieceUnits units_;

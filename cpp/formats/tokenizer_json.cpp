@@ -92,10 +92,8 @@ private:
     text_.prefix = affix("continuing_subword_prefix");
     text_.suffix = affix("end_of_word_suffix");
     const JsonPart dropout = model_["dropout"];
-    if (dropout.is_present() && !dropout.is(JsonKind::NUMBER))
-      dropout.fail_malformed("null or a number");
-    if (dropout.is_present() && !dropout.is_zero())
-      dropout.fail_unsupported("dropout makes ids random; set it to null");
+    if (dropout.is_present())
+      spec_.facts.dropout = dropout.fraction();
     unknown_ = model_["unk_token"].text_or("");
     text_.fuses_unknown = model_["fuse_unk"].flag_or(false);
     text_.has_fallback = model_["byte_fallback"].flag_or(false);

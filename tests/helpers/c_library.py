@@ -64,6 +64,7 @@ class _LoadOptions(c.Structure):
         ("pre_tokenizer", c.c_void_p),
         ("cache_bytes", c.c_size_t),
         ("default_preset", c.c_char_p),
+        ("dropout", c.c_bool),
     ]
 
 
@@ -74,6 +75,8 @@ class _EncodeOptions(c.Structure):
         ("allowed", c.c_void_p),
         ("add_special_tokens", c.c_bool),
         ("continuation", c.c_bool),
+        ("dropout", c.c_double),
+        ("seed", c.c_uint64),
     ]
 
 
@@ -124,6 +127,7 @@ class CLibrary:
         self.preset_count: int = self._returning("pretok_preset_count", c.c_size_t)()
         self.preset_name = self._returning("pretok_preset_name", c.c_char_p)
         self.vocab_size = self._returning("pretok_vocab_size", c.c_size_t)
+        self.dropout_of = self._returning("pretok_tokenizer_dropout", c.c_double)
         self.preset_of = self._returning("pretok_tokenizer_preset", c.c_char_p)
         self.is_special = self._returning("pretok_is_special", c.c_bool)
         self.bound = self._returning("pretok_encode_bound", c.c_size_t)
@@ -208,6 +212,7 @@ class CTokenizer:
         normalizer: str | None = None,
         pre_tokenizer: CPreTokenizer | None = None,
         default_preset: str | None = None,
+        dropout: bool = False,
     ) -> None:
         self.library = library
         self.handle = c.c_void_p()
@@ -223,6 +228,7 @@ class CTokenizer:
             pre_tokenizer and pre_tokenizer.handle,
             0,
             default_preset and default_preset.encode(),
+            dropout,
         )
         if isinstance(source, list):
             values = (_GgufValue * len(source))(*map(_gguf_value, source))
@@ -237,6 +243,9 @@ class CTokenizer:
             path = os.fsencode(source)
             self.handle = library.made("tokenizer_from_file", path, c.byref(options))
         self._sets: list[c.c_void_p] = []
+        self.dropout: float = library.dropout_of(self.handle)
+        self.draws = (0.0, 0)
+        """The encode options dropout and seed of later calls."""
 
     def __del__(self) -> None:
         for made in getattr(self, "_sets", ()):
@@ -247,7 +256,7 @@ class CTokenizer:
         self, special: str | Collection[str], add_special_tokens: bool, continuation: bool = False
     ) -> Any:
         size = c.sizeof(_EncodeOptions)
-        options = _EncodeOptions(size, 0, None, add_special_tokens, continuation)
+        options = _EncodeOptions(size, 0, None, add_special_tokens, continuation, *self.draws)
         if isinstance(special, str):
             options.special = WAYS[special]
         else:

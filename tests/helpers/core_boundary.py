@@ -79,6 +79,11 @@ def encoder(machine_: Any = ...) -> _core.Tokenizer:
     return _core.Tokenizer(spec, first, 1 << 12)
 
 
+def dropout_encoder() -> _core.Tokenizer:
+    spec = _core.Spec(*packed(), {"merges": np.array([[97, 98, 256]], U32)})
+    return _core.Tokenizer(spec, machine(), 1 << 12, for_dropout=True)
+
+
 def prompts() -> _core.PromptCache:
     return _core.PromptCache(encoder(), 1 << 16, 2, 8)
 
@@ -252,6 +257,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.encode_array": lambda: (encoder(), b"abc", added(), 2),
     "Tokenizer.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
     "Tokenizer.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
+    "Tokenizer.encode_some": lambda: (dropout_encoder(), "abc", added(), 0.5, 1, True),
+    "Tokenizer.encode_batch_some": lambda: (dropout_encoder(), ["abc"], added(), 0.5, 1, 2),
     "Tokenizer.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
     "Tokenizer.encode_segments": lambda: (
         encoder(), ["ab", ("c", "allow")], {"allow": added(), "raise": added()}, "raise"

@@ -73,6 +73,10 @@ std::unique_ptr<Model> Model::load(std::string_view data, Format format, std::st
   if (!load_error && (!spec.truncation.empty() || !spec.padding.empty()))
     load_error = unsupported("the tokenizer.json truncates or pads texts; set its members "
                              "truncation and padding to null");
+  if (!load_error && spec.facts.dropout != 0)
+    load_error =
+        unsupported("the tokenizer.json has a dropout, with which tokenizers makes ids "
+                    "random; set its member model.dropout to null");
   if (load_error) {
     error = load_error.message;
     return nullptr;

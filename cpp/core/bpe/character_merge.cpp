@@ -157,6 +157,15 @@ std::size_t CharacterMerge::merge(const std::uint8_t *bytes, std::size_t size,
   return symbols.size();
 }
 
+std::size_t CharacterMerge::merge_some(const std::uint8_t *bytes, std::size_t size,
+                                       Dropout &dropout, std::uint32_t *to) const {
+  std::size_t count = 0;
+  first_symbols(bytes, size, [&](std::uint32_t id, std::size_t) { to[count++] = id; });
+  return dropout.merge(to, count, [this](std::uint32_t left, std::uint32_t right) {
+    return merges_->find(left, right);
+  });
+}
+
 void CharacterMerge::spans(const std::uint8_t *bytes, std::size_t size,
                            std::vector<Span> &result) const {
   result.clear();

@@ -62,6 +62,8 @@ public:
   void use(const PairTable &merges) override { merges_ = &merges; }
   std::size_t merge(const std::uint8_t *bytes, std::size_t size,
                     std::uint32_t *to) const override;
+  std::size_t merge_some(const std::uint8_t *bytes, std::size_t size, Dropout &dropout,
+                         std::uint32_t *to) const override;
   void spans(const std::uint8_t *bytes, std::size_t size,
              std::vector<Span> &result) const override;
 

@@ -3,6 +3,7 @@
 // CharacterMerge (character_merge.hpp) and PieceMerge (formats/piece_merge.hpp) implement it.
 #pragma once
 
+#include "core/bpe/dropout.hpp"
 #include "core/bpe/pair_table.hpp"
 
 #include <cstddef>
@@ -38,6 +39,10 @@ public:
       to[i] = tokens[i].id;
     return tokens.size();
   }
+
+  // Like `merge`, but leaves out merges at random, and never looks up the whole pre-token.
+  virtual std::size_t merge_some(const std::uint8_t *bytes, std::size_t size, Dropout &dropout,
+                                 std::uint32_t *to) const = 0;
 
   // Sets `result` to the tokens of a pre-token. As in Hugging Face's tokenizers, each token
   // begins where the token before it ends, even if a character between the two was dropped.

@@ -91,6 +91,27 @@ std::size_t Vocabulary::merge_in_any_order(const std::uint8_t *bytes, std::size_
   return merge_windows(AnyOrder(*this), bytes, size, to);
 }
 
+std::size_t Vocabulary::merge_some(const std::uint8_t *bytes, std::size_t size,
+                                   Dropout &dropout, std::uint32_t *to) const {
+  if (characters_ != nullptr)
+    return characters_->merge_some(bytes, size, dropout, to);
+  if (in_order_) {
+    std::copy(bytes, bytes + size, to);
+    const Ordered ordered(*this);
+    const std::size_t count =
+        dropout.merge(to, size, [&](std::uint32_t left, std::uint32_t right) {
+          return ordered.find(left, right);
+        });
+    merges_.replace_by_ids(to, count);
+    return count;
+  }
+  std::transform(bytes, bytes + size, to,
+                 [this](std::uint8_t byte) { return byte_ids_[byte]; });
+  return dropout.merge(to, size, [this](std::uint32_t left, std::uint32_t right) {
+    return pairs_.find(left, right);
+  });
+}
+
 std::size_t Vocabulary::replace_steps(std::uint32_t *ids, std::size_t count) const {
   std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)

@@ -4,6 +4,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/prefetch.hpp"
 #include "core/bpe/character_merging.hpp"
+#include "core/bpe/dropout.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -52,6 +53,11 @@ public:
 
   // Like `encode`, without looking up the whole pre-token.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
+
+  // Like `merge`, but leaves out merges at random. The vocabulary must have been built from
+  // ranks, or for_short_texts: other tables lack the merges that only dropout makes happen.
+  std::size_t merge_some(const std::uint8_t *bytes, std::size_t size, Dropout &dropout,
+                         std::uint32_t *to) const;
 
   // Replaces the `count` symbols of a finished merge by ids. `ids` has room for one id per
   // byte. Returns the number of ids.

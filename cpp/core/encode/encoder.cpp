@@ -165,6 +165,48 @@ Refusal Encoder::encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_
   });
 }
 
+Refusal Encoder::encode_some(const std::uint8_t *data, std::size_t size,
+                             const AddedTokens &added, Dropout &dropout, IdBuffer &ids,
+                             Part which) const {
+  Prefixes prefixes(spaces_, data, which);
+  return added.split(data, size, [&](const Segment &segment) {
+    const bool is_text = segment.token == nullptr;
+    const bool prefixed = prefixes.comes_before(segment);
+    const std::uint8_t *const text = data + segment.start;
+    const std::size_t text_size = is_text ? segment.end - segment.start : 0;
+    if (prefixed || spaces_.changes(text, text_size)) {
+      const std::vector<std::uint8_t> changed = changed_text(text, text_size, prefixed);
+      split_and_merge_some(changed.data(), changed.size(), dropout, ids);
+    } else {
+      split_and_merge_some(text, text_size, dropout, ids);
+    }
+    if (is_text)
+      return;
+    *ids.room(1) = segment.token->id;
+    ids.add(1);
+  });
+}
+
+void Encoder::split_and_merge_some(const std::uint8_t *text, std::size_t size, Dropout &dropout,
+                                   IdBuffer &ids) const {
+  const auto add = [&](std::size_t start, std::size_t end) {
+    if (start != end)
+      ids.add(
+          vocabulary_.merge_some(text + start, end - start, dropout, ids.room(end - start)));
+  };
+  const Utf8 source(text, size, pre_tokenizer_.classes());
+  if (pre_tokenizer_.removes())
+    return pre_tokenizer_.spans_by_stage(
+        source, kernels(), [&](std::size_t start, std::size_t end, int) { add(start, end); });
+  std::size_t start = 0;
+  split(pre_tokenizer_, source, [&](const std::size_t *ends, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      add(start, ends[i]);
+      start = ends[i];
+    }
+  });
+}
+
 void Encoder::encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
                           PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const {
   if (!has_prefix && !spaces_.changes(text, size))

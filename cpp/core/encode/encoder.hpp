@@ -56,6 +56,11 @@ public:
                        PreTokenCache &cache, IdBuffer &ids, std::vector<std::int64_t> &starts,
                        std::vector<std::int64_t> &ends, Part which = Part::FIRST) const;
 
+  // Like `encode`, but leaves out merges at random, without a cache. The vocabulary must be one
+  // for Vocabulary::merge_some.
+  Refusal encode_some(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                      Dropout &dropout, IdBuffer &ids, Part which = Part::FIRST) const;
+
 private:
   // Says which Segments of a text (added.hpp) get the prefix of TextSpaces, a space. The caller
   // passes all Segments in order.
@@ -121,6 +126,8 @@ private:
   bool needs_pre_token_spans() const {
     return pre_tokenizer_.removes() || vocabulary_.characters() != nullptr;
   }
+  void split_and_merge_some(const std::uint8_t *text, std::size_t size, Dropout &dropout,
+                            IdBuffer &ids) const;
   // Appends the ids of a part between added tokens. Calls on_span(start, end) for each id, with
   // the span of its token in `text`. Uses no cache.
   void encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBuffer &ids,

@@ -72,6 +72,18 @@ Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
       });
 }
 
+Refusal Tokenizer::encode_some_parts(const std::uint8_t *text, std::size_t size,
+                                     const AddedTokenPhases &added, Dropout &dropout,
+                                     IdBuffer &ids, Encoder::Part which) const {
+  return visit_parts(
+      text, size, added, false, which,
+      [&](const AddedToken &token, NormalizedParts::Source) { append_id(token.id, ids); },
+      [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+          const NormalizedParts::Source *, Encoder::Part place) {
+        return encoder_.encode_some(part, part_size, tokens, dropout, ids, place);
+      });
+}
+
 Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
                                const AddedTokenPhases &added, PreTokenCache &cache,
                                std::size_t &result, Encoder::Part which) const {

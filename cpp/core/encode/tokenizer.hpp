@@ -129,6 +129,16 @@ public:
                : encode_parts_with_spans(text, size, added, cache, ids, spans, which);
   }
 
+  // Like `encode`, but leaves out merges at random, without a cache. The Tokenizer must be made
+  // with TokenizerOptions::for_dropout.
+  Refusal encode_some(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                      Dropout &dropout, IdBuffer &ids,
+                      Encoder::Part which = Encoder::Part::FIRST) const {
+    return is_normalized(text, size)
+               ? encoder_.encode_some(text, size, added.all, dropout, ids, which)
+               : encode_some_parts(text, size, added, dropout, ids, which);
+  }
+
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
   void begin(IdBuffer &ids) const { append(parts_.ids_around.before, ids); }
@@ -193,6 +203,9 @@ private:
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
                        const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
                        Encoder::Part which) const;
+  Refusal encode_some_parts(const std::uint8_t *text, std::size_t size,
+                            const AddedTokenPhases &added, Dropout &dropout, IdBuffer &ids,
+                            Encoder::Part which) const;
   Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                       PreTokenCache &cache, std::size_t &result, Encoder::Part which) const;
   Refusal encode_parts_with_spans(const std::uint8_t *text, std::size_t size,

@@ -46,6 +46,17 @@ struct EncodeResult {
         spans.ends[span] += static_cast<std::int64_t>(open_bytes);
       }
     }
+    finish_text(size, is_last);
+  }
+
+  // Encodes a whole text, and leaves out merges at random.
+  void add_some(const Tokenizer &tokenizer, const std::uint8_t *data, std::size_t size,
+                const AddedTokenPhases &added, Dropout &dropout, Encoder::Part which) {
+    refusal = tokenizer.encode_some(data, size, added, dropout, ids, which);
+    finish_text(size, true);
+  }
+
+  void finish_text(std::size_t size, bool is_last) {
     refusal.position += open_bytes;
     if (refusal.token != nullptr)
       return;
@@ -103,15 +114,18 @@ struct EncodeResult {
 // Encodes `texts` into `total`, which must be empty. If `threads` is 0, uses one thread per
 // processor, or fewer for little work. On the calling thread, calls on_progress(total) after
 // each task, and check_interrupt() every few milliseconds (run_in_order in parallel.hpp). If
-// on_progress returns false, encoding stops. `which` says how each text begins.
+// on_progress returns false, encoding stops. `which` says how each text begins. If `dropout` is
+// not nullptr, merges are left out at random; the output is then OutputKind::IDS.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vector<View> &texts,
                   const AddedTokenPhases &added, unsigned threads, EncodeResult &total,
                   OnProgress on_progress, InterruptCheck check_interrupt,
-                  Encoder::Part which = Encoder::Part::FIRST) {
+                  Encoder::Part which = Encoder::Part::FIRST,
+                  const DropoutOptions *dropout = nullptr) {
   struct Worker {
     CacheLease cache;
     Scratch scratch;
+    Dropout dropout;
   };
   std::size_t size = 0;
   for (const View &text : texts)
@@ -121,6 +135,8 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
   // A text that the normalizer may change has no safe cuts.
   const auto may_cut = [&](const View &text) {
     Scratch scratch;
+    if (dropout != nullptr) // the draws depend on all text before
+      return false;
     return tokenizer.normalizer() == Normalizer::NONE ||
            (tokenizer.normalizer() == Normalizer::NFC &&
             text.with_utf8(scratch, [](const std::uint8_t *data, std::size_t bytes) {
@@ -131,13 +147,22 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
                               encoder.spaces().are_marks, may_cut);
   run_in_order(
       tasks.count(), plan.threads, total,
-      [&] { return Worker{CacheLease(tokenizer.caches()), {}}; },
+      [&] {
+        return Worker{CacheLease(tokenizer.caches()),
+                      {},
+                      Dropout(dropout != nullptr ? *dropout : DropoutOptions())};
+      },
       [&](std::size_t task, Worker &worker, EncodeResult &result) {
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    result.add(tokenizer, output, data, bytes, added, *worker.cache,
-                               start == 0 ? which : Encoder::Part::LATER, is_last);
+                    if (dropout != nullptr) {
+                      worker.dropout.begin(text);
+                      result.add_some(tokenizer, data, bytes, added, worker.dropout, which);
+                    } else {
+                      result.add(tokenizer, output, data, bytes, added, *worker.cache,
+                                 start == 0 ? which : Encoder::Part::LATER, is_last);
+                    }
                     result.refused_text = text;
                     return result.refusal.token == nullptr;
                   });

@@ -32,6 +32,7 @@ pub struct RawLoadOptions {
     pub pre_tokenizer: *const c_void,
     pub cache_bytes: usize,
     pub default_preset: *const c_char,
+    pub dropout: bool,
 }
 
 #[repr(C)]
@@ -42,6 +43,8 @@ pub struct RawEncodeOptions {
     pub allowed: *const Handle,
     pub add_special_tokens: bool,
     pub continuation: bool,
+    pub dropout: f64,
+    pub seed: u64,
 }
 
 #[repr(C)]
@@ -138,6 +141,7 @@ extern "C" {
     pub fn pretok_is_special(tokenizer: *const Handle, id: u32) -> bool;
 
     pub fn pretok_tokenizer_kind(tokenizer: *const Handle) -> c_int;
+    pub fn pretok_tokenizer_dropout(tokenizer: *const Handle) -> f64;
     pub fn pretok_token_type_of(
         tokenizer: *const Handle,
         id: u32,

@@ -32,7 +32,7 @@ pub enum Special<'a> {
 /// assert_eq!(tokenizer.encode_with("<s>hello", &options)?, [0, 9]);
 /// # Ok::<(), pretok::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EncodeOptions<'a> {
     /// The treatment of special tokens that a text contains.
     pub special: Special<'a>,
@@ -41,6 +41,12 @@ pub struct EncodeOptions<'a> {
     /// The text continues another text: models that put a space before a text, such as Llama 2,
     /// put none before this text.
     pub continuation: bool,
+    /// The probability with which each merge is left out at random, from 0 to 1 (BPE dropout).
+    /// Needs [`LoadOptions::dropout`]. Spans, segments, streams and sessions fail with it.
+    pub dropout: f64,
+    /// The seed of the random draws. The ids of a text depend on it, and on the index of the text
+    /// in its batch.
+    pub seed: u64,
 }
 
 /// Options for loading. For a member that is `None`, empty or 0, the file decides.
@@ -67,6 +73,8 @@ pub struct LoadOptions<'a> {
     pub cache_bytes: usize,
     /// The name of the split if neither the file nor `preset` names one, as in old GGUF files.
     pub default_preset: Option<&'a str>,
+    /// Prepares the tokenizer for [`EncodeOptions::dropout`], which takes more time and memory.
+    pub dropout: bool,
 }
 
 /// Options for decoding.
@@ -122,6 +130,7 @@ impl LoadOptions<'_> {
             pre_tokenizer: ptr::null(),
             cache_bytes: self.cache_bytes,
             default_preset: pointer(&default_preset),
+            dropout: self.dropout,
         })
     }
 }
@@ -174,6 +183,8 @@ impl EncodeOptions<'_> {
             allowed: set.0,
             add_special_tokens: self.add_special_tokens,
             continuation: self.continuation,
+            dropout: self.dropout,
+            seed: self.seed,
         };
         Ok((options, set))
     }

@@ -173,6 +173,12 @@ impl Tokenizer {
         }
     }
 
+    /// Returns the dropout of a tokenizer.json, or 0. No call uses it by itself.
+    pub fn dropout(&self) -> f64 {
+        // SAFETY: the handle is valid.
+        unsafe { ffi::pretok_tokenizer_dropout(self.handle) }
+    }
+
     /// Returns the bytes of a token as the file stores them.
     ///
     /// ```

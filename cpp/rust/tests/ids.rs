@@ -49,6 +49,24 @@ fn a_vocabulary_in_memory() {
 }
 
 #[test]
+fn dropout() {
+    let options = LoadOptions { preset: Some("cl100k"), dropout: true, ..LoadOptions::default() };
+    let tokenizer = Tokenizer::from_bytes_with(rank_file(), &options).unwrap();
+    assert_eq!(tokenizer.dropout(), 0.0);
+    let all = EncodeOptions { dropout: 1.0, ..EncodeOptions::default() };
+    assert_eq!(tokenizer.encode_with("hello", &all).unwrap(), b"hello".map(u32::from));
+    let text = "hello w\u{e9} ".repeat(50);
+    let half = EncodeOptions { dropout: 0.5, seed: 7, ..EncodeOptions::default() };
+    let ids = tokenizer.encode_with(&text, &half).unwrap();
+    assert_eq!(tokenizer.decode(&ids).unwrap(), text);
+    assert_eq!(tokenizer.encode_with(&text, &half).unwrap(), ids);
+    assert_ne!(tokenizer.encode_with(&text, &EncodeOptions { seed: 8, ..half }).unwrap(), ids);
+    let refused = tokenizer.encode_spans(&text, &half).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidArgument);
+    assert_eq!(small().encode_with(&text, &half).unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
 fn long_texts() {
     let tokenizer = small();
     let text = "hello w\u{e9} ".repeat(5000);

@@ -5,18 +5,28 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from math import log, sqrt
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import bpe
-from bpe import AddedToken, SpecialTokenError, Tokenizer, Vocabulary
+from bpe import AddedToken, BpeError, SpecialTokenError, Tokenizer, Vocabulary
+from bpe.encoding.dropout import PythonSampler
+from bpe.encoding.pipeline import Pipeline
 from paths import shared
 from pretok.machine.backend import BackendName
+from random_sentencepiece import random_written
+from random_text_models import random_file
+from support import max_examples, seeded
+from text_models import PARTS
 from vocabularies import BYTES, tokenizer
 from vocabulary_files import huggingface, write
 
@@ -138,9 +148,10 @@ def test_seeds_and_batches(backend: BackendName) -> None:
         texts[0], dropout=0.4, seed=0
     )
     # These ids stay the same in all versions.
-    assert tok.encode("ababaab", dropout=0.4, seed=7) == small("python").encode(
-        "ababaab", dropout=0.4, seed=7
-    )
+    expected = [[258, 256, 256], [97, 257, 256, 97, 98]]
+    assert tok.encode_batch(["abaabab"] * 2, dropout=0.6, seed=7) == expected
+    with pytest.raises(TypeError, match=r"texts\[1\]: "):
+        tok.encode_batch(["a", 1], dropout=0.4)  # type: ignore[list-item]
 
 
 def test_added_tokens_prefix_and_template(backend: BackendName) -> None:
@@ -231,3 +242,67 @@ def test_a_file_with_dropout(tmp_path: Path) -> None:
     tok.save(tmp_path / "other.pretok", lossy=True)
     assert bpe.load(tmp_path / "other.pretok").dropout == 0.0
     assert pickle.loads(pickle.dumps(tok)).dropout == 0.25
+
+
+def random_models(folder: Path, random: Random, rounds: int) -> Iterator[Path]:
+    """Yield files of random models of all kinds."""
+    for at in range(rounds):
+        if at % 3 == 0:
+            yield write(folder / "r.model", random_written(random).data)
+        else:
+            file = random_file(random) if at % 3 == 1 else huggingface()
+            file["normalizer"] = random.choice([None, {"type": "NFC"}, {"type": "Lowercase"}])
+            yield write(folder / "r.json", file)
+
+
+@pytest.mark.filterwarnings("ignore::bpe.VocabularyWarning")
+def test_both_backends_give_equal_ids(native: BackendName, tmp_path: Path) -> None:
+    random = seeded("dropout in both backends")
+    compared = 0
+    for path in random_models(tmp_path, random, max_examples(60)):
+        try:
+            toks = [bpe.load(path, backend=backend) for backend in (native, "python")]
+        except BpeError:
+            continue
+        for _ in range(4):
+            texts = ["".join(random.choices(PARTS, k=random.randrange(20))) for _ in range(3)]
+            dropout, seed = random.choice([0.1, 0.5, 0.9, 1]), random.randrange(-5, 1 << 64)
+            continuation = random.random() < 0.5
+            ids, expected = (
+                (
+                    tok.encode_batch(texts, "allow", dropout=dropout, seed=seed, threads=2),
+                    tok.encode(
+                        texts[0].encode() + b"\xff\xe2", "text", dropout=dropout, seed=seed,
+                        continuation=continuation,
+                    ),
+                )
+                for tok in toks
+            )  # fmt: skip
+            assert ids == expected, (path.read_bytes(), texts)
+            compared += 1
+    assert compared > max_examples(60)
+
+
+def test_all_work_is_native(native: BackendName, tmp_path: Path) -> None:
+    """Python samples only for a pre-tokenizer or a normalizer in Python."""
+    tok = bpe.load(write(tmp_path / "t.json", huggingface()), backend=native)
+    assert isinstance(tok._sampler, Pipeline)
+    ours = tokenizer("llama3", native)
+    assert isinstance(ours._sampler, Pipeline)
+    lines = "It's a text.\n" * 30
+    own = Tokenizer(Vocabulary(TOKENS, ROWS), Halves(), backend=native)
+    assert isinstance(own._sampler, PythonSampler)
+    twin = Tokenizer(Vocabulary(TOKENS, ROWS), Halves(), backend="python")
+    assert own.encode("abab", dropout=0.3, seed=2) == twin.encode("abab", dropout=0.3, seed=2)
+    # Words of a long text in many tasks have the draws of one thread.
+    texts = [lines * at for at in range(5)]
+    assert ours.encode_batch(texts, dropout=0.2, seed=4, threads=4) == ours.encode_batch(
+        texts, dropout=0.2, seed=4, threads=1
+    )
+
+
+class Halves:
+    """A pre-tokenizer in Python."""
+
+    def offsets(self, text: str, /) -> NDArray[np.int64]:
+        return np.array([0, *range(2, len(text), 2), len(text)][: len(text) + 1], np.int64)
