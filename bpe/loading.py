@@ -145,22 +145,12 @@ def load(
             return tokenizer
     split = _choose_split(preset, spec, published, source.path, backend)
     with named(source.path):
-        return Tokenizer(
-            spec.vocabulary,
-            split,
+        return Tokenizer._of_spec(
+            spec, split,
             added_tokens=_join(spec.added_tokens, added) if added else spec.added_tokens,
-            normalizer=normalizer or spec.normalizer,
-            add_prefix_space=spec.add_prefix_space,
-            template=spec.template,
-            decoder=spec.decoder,
-            truncation=spec.truncation,
-            padding=spec.padding,
-            trim_offsets=spec.trim_offsets,
-            facts=facts,
-            name=known.name if known else None,
-            backend=backend,
-            cache_mb=cache_mb,
-        )
+            normalizer=normalizer or spec.normalizer, facts=facts,
+            name=known.name if known else None, backend=backend, cache_mb=cache_mb,
+        )  # fmt: skip
 
 
 def _warn(path: Path, message: str) -> None:

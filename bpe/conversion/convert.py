@@ -19,7 +19,6 @@ from bpe.conversion.texts import texts_for
 from bpe.errors import ConversionError, UnsupportedError, VocabularyError
 from bpe.formats import losses
 from bpe.formats.files import named, whole_file
-from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.loading import PathLike, load
 from bpe.tokenizer import Tokenizer
@@ -97,7 +96,7 @@ def convert(
             GgufModel.check_replaced(path)
         kept = losses.check(spec, TARGETS[name].title, TARGETS[name].holds(spec, path), lossy)
         lost = losses.names(spec, TARGETS[name].holds(spec, path))
-        expected = _without(tokenizer, kept) if lost else tokenizer
+        expected = Tokenizer._of_spec(kept, tokenizer.pre_tokenizer) if lost else tokenizer
         model = None if into is None else GgufModel.of(Path(into), kept)
         files = TARGETS[name].files(kept, path) if model is None else {path: model.head_only()}
         if name == "vocab.json":
@@ -107,20 +106,6 @@ def convert(
     _write(files, path, model)
     omitted = _omitted(tokenizer, expected, made, TARGETS[name].says_split)
     return Conversion(name, tuple(files), count, lost, omitted)
-
-
-def _without(tokenizer: Tokenizer, kept: TokenizerSpec) -> Tokenizer:
-    """Return `tokenizer` with the parts of `kept` only."""
-    return Tokenizer(
-        kept.vocabulary,
-        tokenizer.pre_tokenizer,
-        added_tokens=kept.added_tokens,
-        normalizer=kept.normalizer,
-        add_prefix_space=kept.add_prefix_space,
-        template=kept.template,
-        decoder=kept.decoder,
-        facts=kept.facts,
-    )
 
 
 def _loaded(
