@@ -8,37 +8,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace pretok {
 
-// Lists that stay where they are. Many lists share a block of memory.
+// Lists that stay where they are. Short lists share blocks of memory.
 class PlaceLists {
 public:
   // Returns a list of `size` places, without values.
   Place *add(std::size_t size) {
+    if (size > LONG) {
+      std::unique_ptr<Place[]> list = allocate(size);
+      Place *const places = list.get();
+      long_lists_.emplace(places, std::move(list));
+      return places;
+    }
     if (size > left_) {
-      // A long list gets a block of its own, because the rest of the current block would be
-      // lost.
-      if (size > BLOCK / 8)
-        return new_block(size);
-      end_ = new_block(BLOCK);
+      blocks_.push_back(allocate(BLOCK));
+      end_ = blocks_.back().get();
       left_ = BLOCK;
     }
     left_ -= size;
     end_ += size;
     return end_ - size;
   }
+  // Frees a list, if it is long.
+  void free(const Place *places) { long_lists_.erase(places); }
 
 private:
   static constexpr std::size_t BLOCK = std::size_t{1} << 18;
+  static constexpr std::size_t LONG = BLOCK / 64;
 
-  Place *new_block(std::size_t size) {
-    blocks_.emplace_back(new Place[size]); // without zeros, unlike std::make_unique
-    return blocks_.back().get();
+  static std::unique_ptr<Place[]> allocate(std::size_t size) {
+    return std::unique_ptr<Place[]>(new Place[size]); // without zeros
   }
 
   std::vector<std::unique_ptr<Place[]>> blocks_;
+  std::unordered_map<const Place *, std::unique_ptr<Place[]>> long_lists_;
   Place *end_ = nullptr;
   std::size_t left_ = 0;
 };

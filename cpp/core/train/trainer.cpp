@@ -127,7 +127,7 @@ bool Trainer::step(std::size_t tokens, FunctionRef<void()> check_interrupt) {
     if (const MergeQueue::Entry *next = queue_.first(); is_by_pair && next != nullptr)
       pairs_.prefetch(next->order);
     if (!is_outdated)
-      merge(Bucket(bucket), periodic_check); // copies the bucket, since merge adds buckets
+      merge(top.bucket, periodic_check);
     periodic_check();
   }
   return true;
@@ -176,7 +176,8 @@ Trainer::Symbol Trainer::token_of(PairKey key, const Place *places, std::size_t 
 }
 
 // Merges the pair of a bucket at all its places, and updates the counts of other pairs.
-void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
+void Trainer::merge(std::uint32_t index, PeriodicCheck &periodic_check) {
+  const Bucket bucket = buckets_[index];
   std::vector<Place> places_of_several;
   const Place *places = bucket.places;
   std::size_t size = bucket.size;
@@ -199,6 +200,8 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
       replace(bucket.key, places[i], result);
     periodic_check();
   }
+  buckets_[index].size = 0;
+  place_lists_.free(bucket.places);
   apply_changes(result, result < known, periodic_check);
   previous_merge_.push_back(last_merge_[result]);
   last_merge_[result] = static_cast<std::uint32_t>(merges_.size());

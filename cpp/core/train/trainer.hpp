@@ -98,7 +98,7 @@ private:
   struct Bucket {
     PairKey key;
     const Place *places;
-    std::uint32_t size;
+    std::uint32_t size;     // 0 after the pair was merged at these places
     std::uint32_t previous; // index in buckets_, or NO_INDEX
   };
   // The effect of the current merge next to one neighbor symbol: the pair `gained` gains
@@ -119,7 +119,8 @@ private:
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
   void load(const CharacterWords &words, PeriodicCheck &periodic_check);
   void find_pairs(PeriodicCheck &periodic_check);
-  void find_pairs_of(Symbol left, Place *begin, Place *end, PeriodicCheck &periodic_check);
+  void find_pairs_of(Symbol left, const Place *places, std::size_t size,
+                     PeriodicCheck &periodic_check);
   void add_pair(PairKey key, std::int64_t count, const Place *places, std::uint32_t size);
   void add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
                   const Place *places, std::uint32_t size);
@@ -138,7 +139,7 @@ private:
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket) const;
   Symbol token_of(PairKey key, const Place *places, std::size_t size);
-  void merge(const Bucket &bucket, PeriodicCheck &periodic_check);
+  void merge(std::uint32_t index, PeriodicCheck &periodic_check);
   void replace(PairKey key, Place place, Symbol result);
   Merge named(const Merge &merge) const;
 

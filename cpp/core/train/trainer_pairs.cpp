@@ -111,60 +111,61 @@ void Trainer::find_pairs(PeriodicCheck &periodic_check) {
     }
   };
   // Sorts the places by the left symbol of the pair, and then those of one left symbol by the
-  // right symbol. ends[s] becomes the end of the places of the left symbol s.
-  std::vector<std::size_t> ends(names_.size() + 1);
-  visit_pairs([&](Symbol left, Place) { ++ends[left + 1]; });
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  Place *const places = place_lists_.add(ends.back());
-  visit_pairs([&](Symbol left, Place place) { places[ends[left]++] = place; });
-  std::size_t begin = 0;
-  for (Symbol left = 0; left < names_.size(); begin = ends[left++])
-    find_pairs_of(left, places + begin, places + ends[left], periodic_check);
+  // right symbol.
+  std::vector<std::size_t> sizes(names_.size());
+  visit_pairs([&](Symbol left, Place) { ++sizes[left]; });
+  PlaceLists lists;
+  std::vector<Place *> next;
+  for (const std::size_t size : sizes)
+    next.push_back(lists.add(size));
+  visit_pairs([&](Symbol left, Place place) { *next[left]++ = place; });
+  for (Symbol left = 0; left < names_.size(); ++left) {
+    const Place *const places = next[left] - sizes[left];
+    find_pairs_of(left, places, sizes[left], periodic_check);
+    lists.free(places);
+  }
   waiting_.end_group();
 }
 
-// Finds the pairs with one left symbol at these places, and sorts the places by pair.
-void Trainer::find_pairs_of(Symbol left, Place *begin, Place *end,
+// Finds the pairs with one left symbol, which are at these places.
+void Trainer::find_pairs_of(Symbol left, const Place *places, std::size_t size,
                             PeriodicCheck &periodic_check) {
   struct Pair {
     Symbol right;
     std::uint32_t size;
     std::int64_t count;
+    Place *next; // where the next place is stored, or nullptr
   };
   std::vector<Pair> pairs;
   std::vector<std::uint32_t> &index_of = left_change_; // by right symbol
-  for (const Place *place = begin; place != end; ++place) {
-    if (place + PLACES_AHEAD < end)
-      slots_.prefetch(place[PLACES_AHEAD]);
-    const Symbol right = slots_.at(*place + 1);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i + PLACES_AHEAD < size)
+      slots_.prefetch(places[i + PLACES_AHEAD]);
+    const Symbol right = slots_.at(places[i] + 1);
     if (index_of[right] == NO_INDEX) {
       index_of[right] = static_cast<std::uint32_t>(pairs.size());
-      pairs.push_back({right, 0, 0});
+      pairs.push_back({right, 0, 0, nullptr});
     }
     Pair &pair = pairs[index_of[right]];
     ++pair.size;
-    pair.count += slots_.count_at(*place);
+    pair.count += slots_.count_at(places[i]);
   }
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair &a, const Pair &b) { return a.right < b.right; });
-  std::vector<std::size_t> starts; // of each pair in the list of all places
-  std::size_t start = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     index_of[pairs[i].right] = static_cast<std::uint32_t>(i);
-    starts.push_back(start);
-    start += pairs[i].size;
+    if (may_merge(left, pairs[i].right))
+      pairs[i].next = place_lists_.add(pairs[i].size);
   }
-  const std::vector<Place> unsorted(begin, end);
-  for (const Place place : unsorted)
-    begin[starts[index_of[slots_.at(place + 1)]]++] = place;
-  const Place *places = begin;
+  for (std::size_t i = 0; i < size; ++i)
+    if (Place *&next = pairs[index_of[slots_.at(places[i] + 1)]].next; next != nullptr)
+      *next++ = places[i];
   for (const Pair &pair : pairs) {
     index_of[pair.right] = NO_INDEX;
-    if (may_merge(left, pair.right))
-      add_pair(pair_key(left, pair.right), pair.count, places, pair.size);
-    places += pair.size;
+    if (pair.next != nullptr)
+      add_pair(pair_key(left, pair.right), pair.count, pair.next - pair.size, pair.size);
   }
-  periodic_check(unsorted.size());
+  periodic_check(size);
 }
 
 // Returns the count of a pair that merges at once, which is above all others; 0 for any other
