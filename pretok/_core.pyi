@@ -42,6 +42,24 @@ class Machine:
     ) -> tuple[list[int], list[int], int, bool, int, int, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
 
+class SplitFinder:
+    """The C++ form of bpe.canonical.splits.Splits.
+
+    `examples` has records (class, character, is_plain, is_counted). `find` returns the places and
+    `begins` of each way, and the rows.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        examples: Sequence[tuple[int, str, bool, bool]],
+        suffix_size: int,
+        has_texts: bool,
+    ) -> None: ...
+    def find(
+        self, before: str, tokens: Sequence[str]
+    ) -> tuple[list[tuple[tuple[int, ...], bool]], NDArray[np.int64]]: ...
+
 _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 
 AddedRecord = tuple[str, int, bool, bool, bool, bool, bool]

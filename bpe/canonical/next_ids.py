@@ -30,7 +30,7 @@ from bpe.canonical.contents import Contents
 from bpe.canonical.open_ids import OpenIds, is_valid
 from bpe.canonical.open_ways import OpenWays
 from bpe.canonical.pairs import Pairs
-from bpe.canonical.splits import Split, Splits
+from bpe.canonical.splits import CLOSED, Split, Splits
 from bpe.canonical.token_texts import TokenTexts, complete_part
 from bpe.encoding.added_tokens import AddedToken, is_white
 from bpe.types import Ids
@@ -229,7 +229,7 @@ class NextIds:
     def _fitting(self, state: OpenIds, token: str) -> tuple[bool, frozenset[int]]:
         """Return whether a closed way fits the open ids, and the classes of open ways that fit."""
         assert state.text is not None
-        ways = self._splits.ways(state.text, token)
+        ways = self._splits.of(state.text, [token])
 
         def fits(way: Split) -> bool:
             size = len(state.text or "")
@@ -238,8 +238,9 @@ class NextIds:
             pieces = state.pieces(inner)
             return pieces is not None and self._fits(state, pieces, inner)
 
-        classes = [firsts for way, firsts in ways.open.items() if fits(way)]
-        return any(map(fits, ways.closed)), frozenset().union(*classes)
+        fitting = [fits(way) for way in ways.ways]
+        rows = [first for _, way, first in ways.rows.tolist() if fitting[way]]
+        return CLOSED in rows, frozenset(rows) - {CLOSED}
 
     def _by_ways(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
         """Return a bit mask of the ids that the ways to split allow.

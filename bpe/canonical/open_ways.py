@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.canonical.bits import packed_bits
 from bpe.canonical.classes import APOSTROPHE, Classes
-from bpe.canonical.splits import Split, Splits, Ways
+from bpe.canonical.splits import CLOSED, Split, Splits, Ways
 from bpe.canonical.token_groups import TextKey, TokenGroups
 from bpe.canonical.token_texts import TokenTexts
 from bpe.once import once
@@ -32,7 +33,7 @@ class OpenWay(NamedTuple):
     closed: Ids
     tried: Ids
     groups: TokenGroups
-    firsts: dict[int, frozenset[int]]
+    firsts: dict[int, set[int]]
 
 
 class OpenWays:
@@ -49,7 +50,7 @@ class OpenWays:
         """Store the parts; is_cut(a, b) says whether every text is cut between two characters."""
         self._classes, self._splits, self._texts = classes, splits, texts
         self._is_cut, self._size = is_cut, size
-        self._solo: dict[str, Ways] = {}
+        self._solo: dict[TokenGroups, Ways] = {}
         self._known: OrderedDict[tuple[bytes, bool], list[OpenWay]] = OrderedDict()
 
     def of(self, text: str) -> list[OpenWay]:
@@ -86,29 +87,43 @@ class OpenWays:
     def _find(self, text: str) -> list[OpenWay]:
         reach = max(self._classes.suffix_size, 1)
         groups = self._after_apostrophe if APOSTROPHE in text[-reach:] else self._groups
-        closed: dict[Split, list[int]] = {}
-        opened: dict[Split, dict[int, frozenset[int]]] = {}
-        for group, example in enumerate(groups.examples):
-            ways = self._ways(text, example)
-            for way in ways.closed:
-                closed.setdefault(way, []).append(group)
-            for way, firsts in ways.open.items():
-                opened.setdefault(way, {})[group] = firsts
-        found = []
-        for way in {**closed, **opened}:
-            is_closed, firsts_of = closed.get(way, []), opened.get(way, {})
-            found.append(
-                OpenWay(
-                    way,
-                    self._mask(groups, is_closed),
-                    self._mask(groups, [*is_closed, *firsts_of]),
-                    groups,
-                    firsts_of,
-                )
-            )
+        if not text:
+            ways = self._alone(groups)
+        else:
+            cut = {char: self._is_cut(text[-1], char) for char in groups.firsts}
+            joined = [at for at, token in enumerate(groups.examples) if not cut[token[0]]]
+            is_cut = np.ones(len(groups.examples), bool)
+            is_cut[joined] = False
+            ways = self._splits.of(text, [groups.examples[at] for at in joined])
+            ways.rows[:, 0] = np.array(joined, np.int64)[ways.rows[:, 0]]
+            alone = self._alone(groups).rows
+            alone = alone[is_cut[alone[:, 0]]]
+            if len(alone):
+                way = Split(tuple(self._splits.ends(text)[:-1]), True)
+                known = [*ways.ways] if way in ways.ways else [*ways.ways, way]
+                alone[:, 1] = known.index(way)
+                ways = Ways(known, np.concatenate([ways.rows, alone]))
+        return [
+            self._open_way(way, groups, ways.rows[ways.rows[:, 1] == number])
+            for number, way in enumerate(ways.ways)
+        ]
+
+    def _alone(self, groups: TokenGroups) -> Ways:
+        """Return the ways to split each token at the start of a text."""
+        found = self._solo.get(groups)
+        if found is None:
+            found = self._solo[groups] = self._splits.of("", groups.examples)
         return found
 
-    def _mask(self, groups: TokenGroups, chosen: list[int]) -> Ids:
+    def _open_way(self, way: Split, groups: TokenGroups, rows: NDArray[np.int64]) -> OpenWay:
+        is_closed = rows[:, 2] == CLOSED
+        firsts: dict[int, set[int]] = {}
+        for group, _, first in rows[~is_closed].tolist():
+            firsts.setdefault(group, set()).add(first)
+        closed, tried = self._mask(groups, rows[is_closed, 0]), self._mask(groups, rows[:, 0])
+        return OpenWay(way, closed, tried, groups, firsts)
+
+    def _mask(self, groups: TokenGroups, chosen: NDArray[np.int64]) -> Ids:
         """Return a bit mask of the ids that have a text of one of the groups."""
         is_chosen = np.zeros(len(groups.examples), bool)
         is_chosen[chosen] = True
@@ -123,17 +138,3 @@ class OpenWays:
     @once
     def _after_apostrophe(self) -> TokenGroups:
         return TokenGroups(self._texts.texts, self._classes, True)
-
-    def _ways(self, text: str, token: str) -> Ways:
-        if text and not self._is_cut(text[-1], token[0]):
-            return self._splits.ways(text, token)
-        solo = self._solo.get(token)
-        if solo is None:
-            solo = self._solo[token] = self._splits.ways("", token)
-        if not text:
-            return solo
-        way = Split(tuple(self._splits.ends(text)[:-1]), True)
-        return Ways(
-            dict.fromkeys([way] if solo.closed else [], ""),
-            dict.fromkeys([way] if solo.open else [], frozenset().union(*solo.open.values())),
-        )

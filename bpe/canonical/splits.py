@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe.canonical.classes import APOSTROPHE, Classes
 from pretok.machine.backend import stage_backend
 from pretok.machine.stream import Stream
-from pretok.pre_tokenizer import PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer, native_machine
 
+if TYPE_CHECKING:
+    from pretok import _core
+
+CLOSED, NO_TEXT = -2, -1
 MAX_FOLLOWING = 2
 """The number of characters after a token that are tried."""
 MAX_COUNTED = 5
@@ -27,20 +35,22 @@ class Split(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The ways to split a text, and the texts after it that cause them.
+    """The ways to split a text before tokens, and the rows that say which tokens are split so.
 
-    `closed` maps a way in which a pre-token ends with the token to a text after the token.
-    `open` maps any other way to the classes of the first characters of the texts after it.
+    A row has the index of a token, that of a way, and CLOSED if a pre-token ends with the token.
+    Otherwise it has the class of the first character of a text after the token that causes the
+    way, or NO_TEXT.
     """
 
-    closed: dict[Split, str]
-    open: dict[Split, frozenset[int]]
+    ways: list[Split]
+    rows: NDArray[np.int64]
 
 
 class Splits:
     """Finds ways to split, by trying texts of a character of each class after a token.
 
     A text is tried only while the pre-tokens up to the end of the token are not decided.
+    cpp/core/split/split_ways.hpp does the same in C++.
     """
 
     def __init__(self, split: PreTokenizer, classes: Classes) -> None:
@@ -50,17 +60,42 @@ class Splits:
         self._backends = [
             stage_backend(stage, split.unicode, split.backend) for stage in split.preset.stages
         ]
+        self._native: _core.SplitFinder | None = None
         examples = [(class_, found[0]) for class_, found in enumerate(classes.examples) if found]
         letters = {class_ for class_, _ in examples if classes.plain[class_] != class_}
         self._plain = [(class_, char) for class_, char in examples if class_ not in letters]
         self._all = examples
 
-    def ways(self, before: str, token: str) -> Ways:
-        """Return all ways to split `before` + `token` + any text."""
+        if split.backend == "native":
+            from pretok import _core
+
+            machine = native_machine(split)
+            assert isinstance(machine, _core.Machine), "native_machine"
+            counted = classes.counted.tolist()
+            records = [
+                (class_, char, class_ not in letters, counted[class_]) for class_, char in examples
+            ]
+            self._native = _core.SplitFinder(
+                machine, records, classes.suffix_size, classes.has_texts
+            )
+
+    def of(self, before: str, tokens: list[str]) -> Ways:
+        """Return all ways to split `before` + a token + any text."""
+        if self._native is not None:
+            ways, found = self._native.find(before, tokens)
+            return Ways([Split(*way) for way in ways], found)
+        numbers: dict[Split, int] = {}
+        rows = [
+            (index, numbers.setdefault(way, len(numbers)), first)
+            for index, token in enumerate(tokens)
+            for way, first in self._rows(before, token)
+        ]
+        return Ways(list(numbers), np.array(rows, np.int64).reshape(-1, 3))
+
+    def _rows(self, before: str, token: str) -> Iterator[tuple[Split, int]]:
+        """Yield the ways to split `before` + `token` + any text, and the last items of rows."""
         text, size = before + token, len(before)
-        closed: dict[Split, str] = {}
-        opened: dict[Split, set[int]] = {}
-        pending: list[tuple[str, int, list[int] | None]] = [("", -1, None)]
+        pending: list[tuple[str, int, list[int] | None]] = [("", NO_TEXT, None)]
         while pending:
             after, first, shape_before = pending.pop()
             decided = self._decided(text + after)
@@ -71,19 +106,18 @@ class Splits:
             if not any(size < place < len(text) for place in places):
                 begins = size == 0 or size in places
                 way = Split(tuple(place for place in places if place < size), begins)
-                if len(text) in places:
-                    closed.setdefault(way, after)
+                if len(text) not in places:
+                    yield way, first
+                else:
+                    yield way, CLOSED
                     if not after and end >= size:
                         break  # no text after the token gives another way
-                else:
-                    opened.setdefault(way, set()).add(first)
             shape = [place for place in places if place < len(text)]
             if end < len(text) and self._is_open(after, shape != shape_before):
                 pending += [
-                    (after + char, class_ if first < 0 else first, shape)
+                    (after + char, first if after else class_, shape)
                     for class_, char in self._next(text + after)
                 ]
-        return Ways(closed, {way: frozenset(classes) for way, classes in opened.items()})
 
     def _is_open(self, after: str, is_new: bool) -> bool:
         """Return whether to try longer texts than `after`.

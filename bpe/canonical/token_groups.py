@@ -23,7 +23,8 @@ class TokenGroups:
 
     Runs of a class that a rule counts stay. A letter counts as any other character of its set,
     unless it may end a contraction. If `after_apostrophe`, the first letters may do so as well.
-    `of` has the group of each text, and `examples` has a text of each group.
+    `of` has the group of each text, `examples` has a text of each group, and `firsts` has the first
+    characters of these texts.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class TokenGroups:
                 self.examples.append(text)
             groups.append(number)
         self.of: Groups = np.array(groups, np.int64)
+        self.firsts = {text[0] for text in self.examples}
 
 
 class TextKey:

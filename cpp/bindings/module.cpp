@@ -11,6 +11,7 @@
 #include "bindings/padding.hpp"
 #include "bindings/prompt_cache.hpp"
 #include "bindings/session.hpp"
+#include "bindings/split_ways.hpp"
 #include "bindings/text_stream.hpp"
 #include "bindings/training.hpp"
 
@@ -105,6 +106,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_tokenizer(module);
   pretok::bind_prompt_cache(module);
   pretok::bind_chunks(module);
+  pretok::bind_split_ways(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);
 }

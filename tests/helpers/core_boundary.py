@@ -72,6 +72,10 @@ def machine() -> Any:
     return native_machine(pretok.get("gpt2", backend="native"))
 
 
+def split_finder() -> Any:
+    return _core.SplitFinder(machine(), [(0, "a", True, False), (1, "'", True, False)], 2, False)
+
+
 def encoder(machine_: Any = ...) -> _core.Tokenizer:
     rows = np.array([[97, 98, 256]], U32)
     first = machine() if machine_ is ... else machine_
@@ -304,6 +308,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Machine.split": lambda: (machine(), "abc d"),
     "Machine.split_batch": lambda: (machine(), ["abc d", "e"], 2),
     "Machine.split_bytes": lambda: (machine(), b"abc d"),
+    "SplitFinder": lambda: (machine(), [(0, "a", True, False)], 2, False),
+    "SplitFinder.find": lambda: (split_finder(), "a b", ["c", " d"]),
     "Machine.steps": lambda: (machine(), "abc d"),
     "Normalizer": lambda: (b"\1\4\0\0", [b"<s>"]),  # Lowercase
     "Normalizer.align": lambda: (normalizer(), b"a  b"),

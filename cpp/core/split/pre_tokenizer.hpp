@@ -14,6 +14,7 @@
 #include "core/split/sources.hpp"
 #include "core/unicode/unicode.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,11 @@ public:
   // Returns the machine of the first stage if that stage is ISOLATED; else nullptr.
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
+  }
+  // Returns whether all stages are ISOLATED.
+  bool is_isolated() const {
+    return std::all_of(stages_.begin(), stages_.end(),
+                       [](const Stage &stage) { return stage.behavior == Behavior::ISOLATED; });
   }
   // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
@@ -82,6 +88,12 @@ public:
   void spans_by_stage(const Source &source, const Kernels &use, const OnPiece &emit) const {
     if (source.size() != 0)
       cut(0, source, 0, GAP, &use, emit);
+  }
+  // Calls emit(end) for the end of each pre-token that no text after `source` changes. All
+  // stages must be ISOLATED.
+  template <typename Source, typename Emit>
+  void decided(const Source &source, const Emit &emit) const {
+    decide(0, source, 0, true, emit);
   }
 
 private:
@@ -162,6 +174,27 @@ private:
       put(start, end, stage_rule);
       start = end;
     });
+  }
+
+  // Like `cut` for `decided`. If `partial`, more text may follow `piece`.
+  template <typename Source, typename Emit>
+  void decide(std::size_t index, const Source &piece, std::size_t at, bool partial,
+              const Emit &emit) const {
+    const Machine &machine = stages_[index].machine;
+    const auto put = [&](std::size_t start, std::size_t end, bool may_continue) {
+      if (index + 1 != stages_.size())
+        decide(index + 1, part_of(piece, start, end, stages_[index + 1].machine.classes()),
+               at + start, may_continue, emit);
+      else if (!may_continue)
+        emit(at + end);
+    };
+    std::size_t start = 0;
+    const Undecided rest = machine.run(piece, partial, false, [&](std::size_t end, int) {
+      put(start, end, false);
+      start = end;
+    });
+    if (rest.in_gap && start < rest.position)
+      put(start, rest.position, true);
   }
 
   // Returns a sink for an EndBuffer. For each end, the sink calls emit(start, end, GAP), where
