@@ -8,12 +8,13 @@ from operator import index
 import numpy as np
 
 from bpe.canonical.bits import packed_bits
-from bpe.canonical.build import make_next_ids, unsupported_feature
+from bpe.canonical.build import make_next_ids, make_next_text_ids, unsupported_feature
 from bpe.canonical.contents import Contents
 from bpe.canonical.drift import check_policy, check_start, first_difference, segments_of
 from bpe.canonical.healing import Healed, StableEnd, stable_ids, stable_spans
 from bpe.canonical.id_cuts import IdCuts
 from bpe.canonical.next_ids import NextIds
+from bpe.canonical.next_text_ids import NextTextIds
 from bpe.canonical.refusals import RefusedId, refusal
 from bpe.decoders.decode import DecodeBytes
 from bpe.encoding.arguments import as_bytes
@@ -182,10 +183,12 @@ class TokenizerCanonical(TokenizerBudgets):
         call. Then the time does not depend on the number of these ids. The first call prepares
         tables, which takes seconds for 100,000 tokens. Masks of the last open words are kept.
 
-        Raises UnsupportedError, which names the feature, for a tokenizer with a normalizer other
-        than NFC, a decoder, a prefix space, `single_word` tokens, tokens that are text, a
-        pre-tokenizer that is not a preset, or a preset with Phrase or Enclosed rules. Raises
-        UnknownTokenError for an id that no token has, and ValueError for a wrong `start`.
+        Raises UnsupportedError, which names the feature. A byte-level tokenizer may not have a
+        normalizer other than NFC, a decoder, a prefix space, `single_word` tokens, a pre-tokenizer
+        that is not a preset, or a preset with Phrase or Enclosed rules. A model whose tokens are
+        text must have tokens for all bytes, no rules that split its text, and no normalizer that
+        changes more than spaces; its added tokens may not strip spaces. Raises UnknownTokenError
+        for an id that no token has, and ValueError for a wrong `start`.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc"], vocab_size=258, preset="gpt2")
@@ -220,6 +223,13 @@ class TokenizerCanonical(TokenizerBudgets):
     def _allowed_words(self, ids: Sequence[int], start: int) -> Ids:
         """Return the bit mask of the ids that can follow `ids`."""
         check_start(start, len(ids))
+        next_ids = self._next_ids
+        if isinstance(next_ids, NextTextIds):
+            at = max(start - next_ids.reach, 0)
+            ids = list(map(index, ids[at:]))
+            for id in ids:
+                self._check_token(id)
+            return next_ids.allowed(ids, start - at)
         last = self._cut_before(ids, len(ids) - 1)
         known = min(start, last)
         if known < last:
@@ -230,7 +240,7 @@ class TokenizerCanonical(TokenizerBudgets):
         open_ids = tuple(map(index, ids[last:]))
         for id in open_ids:
             self._check_token(id)
-        return self._next_ids.allowed(open_ids)
+        return next_ids.allowed(open_ids)
 
     def _shown(self, ids: Sequence[int]) -> list[int]:
         """Return the ids of the text of `ids`."""
@@ -238,7 +248,7 @@ class TokenizerCanonical(TokenizerBudgets):
         return [int(id) for id in encoded]
 
     @once
-    def _next_ids(self) -> NextIds:
+    def _next_ids(self) -> NextIds | NextTextIds:
         cuts, split, vocabulary = self._cuts, self.pre_tokenizer, self.vocabulary
         feature = unsupported_feature(
             cuts, split, self.added_tokens, vocabulary, self.decoder is not None,
@@ -254,6 +264,14 @@ class TokenizerCanonical(TokenizerBudgets):
         def encode(texts: list[bytes]) -> list[list[int]]:
             return self._pipeline.encode_batch(list(texts), "allow", "replace", 1)
 
+        if cuts.is_text:
+            return make_next_text_ids(
+                self.added_tokens,
+                vocabulary,
+                encode,
+                lambda text: self._pipeline.segments(text, "allow"),
+                self.vocab_size,
+            )
         return make_next_ids(
             cuts,
             split,

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.classes import Classes
 from bpe.canonical.next_ids import Encode, NextIds
+from bpe.canonical.next_text_ids import NextTextIds, Segments
 from bpe.canonical.open_ways import OpenWays
 from bpe.canonical.pairs import Pairs
 from bpe.canonical.splits import Splits
 from bpe.canonical.token_groups import MAX_CLASSES
 from bpe.canonical.token_texts import TokenTexts
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, shortened
+from bpe.merge import RankedMerge, merge_finder
 from bpe.vocabulary import Rows, Vocabulary
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.rules import CasedWord, Contraction, Groups, Literal, Run, Spaces
@@ -34,7 +40,8 @@ def unsupported_feature(
     """Return the feature of a tokenizer that NextIds cannot decide, or None."""
     if not isinstance(split, PreTokenizer):
         return "a pre-tokenizer that is not a preset"
-    for stage in split.preset.stages:
+    is_text = cuts is not None and cuts.is_text
+    for stage in () if is_text else split.preset.stages:
         if stage.behavior != "isolated" or stage.invert:
             return f"the behavior {stage.behavior!r} of a stage of preset {split.preset.name!r}"
         for rule in stage.rules:
@@ -43,12 +50,12 @@ def unsupported_feature(
     for token in added:
         if token.single_word:
             return f"the flag single_word of added token {shortened(token.content)}"
-        if vocabulary.bytes_of(token.id) not in (None, token.content.encode()):
+        if not is_text and vocabulary.bytes_of(token.id) not in (None, token.content.encode()):
             return f"added token {shortened(token.content)}, whose id is that of another token"
     if cuts is None:
         return "the normalizer" if has_normalizer else "the vocabulary"
     if cuts.is_text:
-        return "a model whose tokens are text"
+        return _unsupported_in_text(cuts, added, vocabulary)
     if has_decoder:
         return "the decoder"
     if cuts.puts_prefix:
@@ -56,6 +63,65 @@ def unsupported_feature(
     if cuts.normalizes and cuts.has_normalized_tokens:
         return "added tokens that are searched in normalized text"
     return None
+
+
+def _unsupported_in_text(
+    cuts: Cuts, added: Sequence[AddedToken], vocabulary: Vocabulary
+) -> str | None:
+    """Return the feature of a tokenizer that NextTextIds cannot decide, or None."""
+    assert isinstance(vocabulary, AnyCharacterVocabulary), "cuts.is_text"
+    if not vocabulary.has_mark:
+        return "a vocabulary without a token for spaces"
+    if cuts.has_normalized_tokens:
+        return "added tokens that are searched in normalized text"
+    for token in added:
+        if token.lstrip or token.rstrip:
+            return f"the flags lstrip and rstrip of added token {shortened(token.content)}"
+        if " " in token.content or SPACE_MARK in token.content:
+            return f"added token {shortened(token.content)}, which has a space"
+    if isinstance(vocabulary, TextVocabulary):
+        return vocabulary.why_not_as_bytes or None
+    if vocabulary.why_not_native:
+        return vocabulary.why_not_native
+    missing = set("".join(vocabulary.pieces)).difference(vocabulary.pieces)
+    if missing:
+        return f"the character {min(missing)!a}, which is no token but occurs in tokens"
+    return None
+
+
+def make_next_text_ids(
+    added: Sequence[AddedToken],
+    vocabulary: Vocabulary,
+    encode: Encode,
+    segments: Segments,
+    size: int,
+) -> NextTextIds:
+    """Return the NextTextIds of a tokenizer without an unsupported feature."""
+    assert isinstance(vocabulary, AnyCharacterVocabulary), "cuts.is_text"
+    pieces, merges = vocabulary.pieces, vocabulary.merge_rows
+    if isinstance(vocabulary, TextVocabulary):
+        ranks = np.arange(len(merges))
+    else:
+        by_id = vocabulary.ranks
+        ranks = np.array([by_id[id] for id in merges[:, 2].tolist()], np.int64)
+    found = {
+        (left, right): (rank, result)
+        for (left, right, result), rank in zip(merges.tolist(), ranks.tolist(), strict=True)
+    }
+
+    def find(left: int, right: int) -> RankedMerge | None:
+        return found.get((left, right))
+
+    def symbols(data: bytes) -> list[int]:
+        return [pieces.get(char, -1) for char in data.decode()]
+
+    tokens, fallback = vocabulary.token_bytes, vocabulary.fallback_ids
+    assert fallback is not None, "find_cuts"
+    base = [id for text, id in pieces.items() if len(text) == 1]
+    pairs = Pairs(tokens, symbols, base, find, merges, ranks, None, size)
+    others = {*fallback, *(token.id for token in added)}
+    tokens = {id: token for id, token in tokens.items() if id not in others}
+    return NextTextIds(pairs, tokens, fallback, added, encode, segments, size)
 
 
 def make_next_ids(
@@ -80,7 +146,13 @@ def make_next_ids(
     def symbols(data: bytes) -> list[int]:
         return [byte_ids[byte] for byte in data]
 
-    pairs = Pairs(vocabulary, tokens, symbols, byte_ids.values(), rows, size)
+    merges = rows()
+    is_ranked = vocabulary.from_ranks
+    pairs = Pairs(
+        tokens, symbols, byte_ids.values(), merge_finder(vocabulary), merges,
+        merges[:, 2].astype(np.int64) if is_ranked else np.arange(len(merges)),
+        vocabulary.ids if is_ranked else None, size,
+    )  # fmt: skip
     contents = {token.id for token in added}
     tokens = {id: token for id, token in tokens.items() if id not in contents}
     splits = Splits(split, classes)

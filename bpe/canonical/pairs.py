@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.canonical.bits import packed_bits
-from bpe.merge import RankedMerge, merge, merge_finder
+from bpe.merge import FindMerge, RankedMerge, merge
 from bpe.once import once
 from bpe.types import Ids
-from bpe.vocabulary import Rows, Vocabulary
+from bpe.vocabulary import Rows
 
 Bits: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
@@ -52,34 +52,36 @@ class Pairs:
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
         tokens: Mapping[int, bytes],
         symbols: Callable[[bytes], list[int]],
         base: Iterable[int],
-        rows: Callable[[], Rows],
+        find: FindMerge,
+        merges: Rows,
+        ranks: Ints,
+        ids: Mapping[bytes, int] | None,
         size: int,
     ) -> None:
         """Prepare `tokens`.
 
-        `base` are the ids of all symbols. `rows` returns the merges, recovered from ranks if
-        necessary.
+        `base` are the ids of all symbols, and `find` looks up merges. `merges` and `ranks` are all
+        merges and their ranks. But if `ids` has the id of each token, every two tokens merge whose
+        joined bytes are a token; then `merges` has only the last merge of each token.
         """
-        self._vocabulary, self._size = vocabulary, size
-        self._find = merge_finder(vocabulary)
-        self._tokens, self._symbols = tokens, symbols
-        merges = rows().astype(np.int64).reshape(-1, 3)
+        self._tokens, self._symbols, self._find = tokens, symbols, find
+        self._merges, self._ranks = merges.astype(np.int64).reshape(-1, 3), ranks
+        self._ids, self._size = ids, size
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
         self._rank = np.full(size, -1, np.int64)
         self.is_made: Bits = np.zeros(size, bool)
         self.is_made[list(base)] = True
-        if vocabulary.from_ranks:
-            lefts, rights, results = merges.T
+        lefts, rights, results = self._merges.T
+        if ids is not None:
             self._left[results], self._right[results] = lefts, rights
-            self._rank[results] = results
+            self._rank[results] = ranks
             self.is_made[results] = True
         else:
-            for id in np.unique(merges[:, 2]).tolist():
+            for id in np.unique(results).tolist():
                 self._add_result(id)
         self._made = np.flatnonzero(self.is_made)
         self._level, self._is_ordered = self._find_levels()
@@ -203,13 +205,13 @@ class Pairs:
         return found
 
     def _find_partners(self, symbol: int) -> tuple[Ints, Ints]:
-        if not self._vocabulary.from_ranks:
+        if self._ids is None:
             pairs = dict(self._by_left.get(symbol, ()))
         else:
-            ids, token = self._vocabulary.ids, self._tokens[symbol]
+            token = self._tokens[symbol]
             pairs = {}
             for result in self._beginning_with(token):
-                right = ids.get(self._tokens[result][len(token) :])
+                right = self._ids.get(self._tokens[result][len(token) :])
                 if right is not None:
                     pairs[right] = result
         partners = np.fromiter(pairs, np.int64, len(pairs))
@@ -219,7 +221,7 @@ class Pairs:
     def _by_left(self) -> dict[int, list[tuple[int, int]]]:
         """The right ids and the ranks of the merges of each left id."""
         found: dict[int, list[tuple[int, int]]] = {}
-        for rank, (left, right, _) in enumerate(self._vocabulary.merges or ()):
+        for (left, right, _), rank in zip(self._merges.tolist(), self._ranks.tolist(), strict=True):
             found.setdefault(left, []).append((right, rank))
         return found
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from bpe.canonical.next_ids import NextIds
+from bpe.canonical.next_text_ids import NextTextIds
 from bpe.errors import shortened
 
 
@@ -20,7 +21,7 @@ class RefusedId(NamedTuple):
 
 
 def refusal(
-    next_ids: NextIds,
+    next_ids: NextIds | NextTextIds,
     added: Collection[int],
     tokens: Mapping[int, bytes],
     last: Sequence[int],

@@ -11,6 +11,7 @@ import pytest
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
+from bpe.canonical.next_ids import NextIds
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Lowercase
 from paths import shared
@@ -58,6 +59,7 @@ def check(tok: Tokenizer, rng: Random, letters: list[str], longest: int, asked: 
         for id in allowed:
             if id < 256 and rng.random() < 0.9:
                 continue
+            assert isinstance(tok._next_ids, NextIds)
             text = tok._next_ids.witness(start[last:], id)
             assert text is not None, (start, id, tok.added_tokens, letters)
             whole = tok.decode_bytes(start[:last]) + text

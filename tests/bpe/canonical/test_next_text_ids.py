@@ -1,0 +1,176 @@
+"""next_allowed for models whose tokens are text, against its definition."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import AddedToken, Tokenizer, UnsupportedError
+from bpe.canonical.next_text_ids import NextTextIds
+from bpe.characters.marks import BYTE_NAMES
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Prepend, Replace
+from paths import shared
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
+from support import max_examples, seeded
+
+LETTERS = ["a", "b", " ", "<", "e", ">", "é", "中"]
+FIRST = 1 + len(BYTE_NAMES)
+"""The id of the first piece."""
+MARKS = Replace(" ", "▁", False)
+NORMALIZERS = [NormalizerChain((Prepend("▁"), MARKS)), NormalizerChain((MARKS,))]
+REST = [bytes([byte]) + more for byte in (0x80, 0x90, 0xA1) for more in (b"", b"\x80", b"\x80\x80")]
+ENDINGS = [b"", b"a", b" ", *REST]
+
+
+def random_tokenizer(rng: Random, backend: BackendName) -> Tokenizer:
+    """Return a tokenizer with random merges or scores, byte tokens and added tokens."""
+    pieces = ["▁", "a", "b", "<", "e", ">", *rng.sample(["é", "中"], rng.randrange(3))]
+    merges = []
+    for _ in range(rng.randrange(3, 14)):
+        left, right = rng.choice(pieces), rng.choice(pieces)
+        if len(left + right) > 4:
+            continue
+        if left + right not in pieces:
+            pieces.append(left + right)
+        merges.append((left, right))
+    ids = {piece: FIRST + at for at, piece in enumerate(pieces)}
+    size = FIRST + len(pieces)
+    vocabulary: Any
+    if rng.random() < 0.5:
+        rng.shuffle(merges)
+        rows = [(ids[left], ids[right], ids[left + right]) for left, right in merges]
+        texts = {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), **{ids[p]: p for p in pieces}}
+        vocabulary = TextVocabulary(texts, rows, TextOptions("<unk>", True, True))
+    else:
+        tokens = {0: b"<unk>", **{1 + byte: bytes([byte]) for byte in range(256)}}
+        tokens |= {id: piece.encode() for piece, id in ids.items()}
+        scores = {id: -float(rng.randrange(12)) for id in ids.values()}
+        vocabulary = CharacterVocabulary(
+            tokens, scores, unknown_id=0, byte_ids=tuple(range(1, 257))
+        )
+    added = [AddedToken("<e>", size), AddedToken("<e>b", size + 2), AddedToken("a<", size + 3)]
+    return Tokenizer(
+        vocabulary,
+        WHOLE,
+        normalizer=rng.choice(NORMALIZERS),
+        added_tokens=rng.sample(added, rng.randrange(4)),
+        backend=backend,
+    )
+
+
+def ids_of_mask(mask: Any) -> list[int]:
+    """Return the ids whose bits are set."""
+    found: list[int] = np.flatnonzero(
+        np.unpackbits(mask.view(np.uint8), bitorder="little")
+    ).tolist()
+    return found
+
+
+def texts_of(tok: Tokenizer, ids: list[int]) -> list[bytes]:
+    """Return texts whose ids may begin with `ids`."""
+    tokens, added = tok.vocabulary.token_bytes, {t.id: t.content.encode() for t in tok.added_tokens}
+    texts = [b""]
+    begins = True
+    for id in ids:
+        if id in added:
+            texts = [text + added[id] for text in texts]
+        else:
+            data = tokens[id].replace("▁".encode(), b" ")
+            options = {data, data[1:] if begins and data.startswith(b" ") else data}
+            texts = [text + each for text in texts for each in options]
+        begins = id in added
+    return [text + end for text in texts for end in ENDINGS]
+
+
+@pytest.mark.parametrize("backend", ["native", "python"])
+def test_masks_are_those_of_all_strings(backend: BackendName) -> None:
+    rng = seeded(f"next text {backend}")
+    for _ in range(max_examples(8)):
+        tok = random_tokenizer(rng, backend)
+        letters = rng.sample(LETTERS, 4)
+        found: dict[tuple[int, ...], set[int]] = {}
+        for size in range(6 if backend == "native" else 5):
+            texts = ["".join(text) for text in product(letters, repeat=size)]
+            for ids in tok.encode_batch(texts, "allow"):
+                for place, id in enumerate(ids):
+                    found.setdefault(tuple(ids[:place]), set()).add(id)
+        for start in rng.sample(sorted(found), min(30, len(found))):
+            mask = tok.next_allowed(start)
+            assert (tok.next_allowed(start, start=max(len(start) - 1, 0)) == mask).all()
+            allowed = ids_of_mask(mask)
+            refused = found[start].difference(allowed)
+            assert not refused, (start, refused, tok.added_tokens, tok.normalizer)
+            for id in allowed:
+                if id < FIRST and rng.random() < 0.9:
+                    continue
+                wanted = [*start, id]
+                assert any(
+                    tok.encode(text, "allow")[: len(wanted)] == wanted
+                    for text in texts_of(tok, wanted)
+                    if is_utf8(text)
+                ), (start, id, tok.added_tokens, tok.normalizer)
+            for id in rng.sample(range(FIRST, tok.vocab_size), 5):
+                refusal = tok.why_refused(start, id)
+                assert (refusal is None) == (id in allowed)
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_ids_that_begin_no_text() -> None:
+    vocabulary = TextVocabulary(
+        {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), 257: "▁", 258: "a", 259: "▁a"},
+        [(257, 258, 259)], TextOptions("<unk>", True, True),
+    )  # fmt: skip
+    tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[0])
+    assert ids_of_mask(tok.next_allowed([])) == [257, 259]
+    assert not tok.next_allowed([258]).any()
+    assert not tok.next_allowed([257, 258]).any()
+    assert 258 not in ids_of_mask(tok.next_allowed([257]))
+    assert ids_of_mask(tok.next_allowed([257, 1 + 0xE4])) == [
+        1 + byte for byte in range(0x80, 0xC0)
+    ]
+    assert 1 + ord("a") not in ids_of_mask(tok.next_allowed([259]))  # "a" has a token
+    with pytest.raises(bpe.UnknownTokenError):
+        tok.next_allowed([257, 999])
+
+
+def test_unsupported_features() -> None:
+    vocabulary = TextVocabulary(
+        {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), 257: "▁", 258: "a"}, [],
+        TextOptions("<unk>", True, True),
+    )  # fmt: skip
+    for token, feature in {
+        AddedToken("<e>", 300, rstrip=True): "the flags lstrip and rstrip",
+        AddedToken("a b", 300): "which has a space",
+    }.items():
+        tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[0], added_tokens=[token])
+        with pytest.raises(UnsupportedError, match=feature):
+            tok.next_allowed([257])
+
+
+@pytest.mark.parametrize("name", ["hf/llama2.json", "hf/mistral03.json", "spm/mistral01.model"])
+def test_no_id_of_real_text_is_refused(name: str, native: BackendName) -> None:
+    tok = bpe.load(shared("vocabs", *name.split("/")), backend=native)
+    assert isinstance(tok._next_ids, NextTextIds)
+    size = 20 * max_examples(10)
+    for file in ("code", "multilingual", "emoji"):
+        text = shared("texts", f"{file}.txt").read_text(encoding="utf-8")
+        ids = tok.encode(text[4000 : 4000 + size], "allow")
+        for at, id in enumerate(ids):
+            mask = tok.next_allowed(ids[:at], start=max(at - 1, 0))
+            assert mask[id // 32] >> id % 32 & 1, (file, at, tok.why_refused(ids[:at], id))
