@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,18 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe import Tokenizer
+from bpe import AddedToken, Tokenizer
+from bpe.compat.grammars import (
+    keep_canonical,
+    llguidance_tokenizer,
+    outlines_vocabulary,
+    xgrammar_info,
+)
 from bpe.types import Ids
 from pretok.machine.backend import BackendName
 from support import max_examples, need, seeded
 from text_models import CASES, file_of
+from vocabularies import BYTES
 from vocabulary_files import added, huggingface, write
 
 END = "<|endoftext|>"
@@ -43,30 +50,6 @@ def token_list(tok: Tokenizer) -> list[bytes]:
     return [data[start:end].tobytes() for start, end in pairwise(offsets)]
 
 
-class ForLlguidance:
-    """The attributes that llguidance's TokenizerWrapper asks of a tokenizer."""
-
-    bos_token_id = None
-
-    def __init__(self, tok: Tokenizer, end: int) -> None:
-        self.eos_token_id = end
-        self.tokens = token_list(tok)
-        # llguidance takes all added tokens such as <sep> for special ones.
-        self.special_token_ids = [
-            token.id for token in tok.added_tokens
-            if token.special or (token.content[0], token.content[-1]) == ("<", ">")
-        ]  # fmt: skip
-        self._tok = tok
-
-    def __call__(self, text: str | bytes) -> list[int]:
-        """Return the ids of a text that continues another one, so it gets no prefix."""
-        data = text.encode() if isinstance(text, str) else text
-        first = self._tok.encode(b"\2")
-        ids = self._tok.encode(b"\2" + data, "text")
-        assert ids[: len(first)] == first
-        return ids[len(first) :]
-
-
 def walks(tok: Tokenizer, allowed: Callable[[], Ids], end: int) -> Iterator[int]:
     """Yield random allowed ids, and the end last."""
     source = seeded("grammar walk")
@@ -83,7 +66,7 @@ def test_llguidance_masks(name: str, tmp_path: Path, backend: BackendName) -> No
     tok, text = loaded(name, tmp_path, backend)
     end = special_ids(tok)[-1]
     theirs = llguidance.LLTokenizer(text, n_vocab=tok.vocab_size, eos_token=end)
-    ours = llguidance.LLTokenizer(llguidance.TokenizerWrapper(ForLlguidance(tok, end)))
+    ours = llguidance_tokenizer(tok, end)
     assert ours.vocab_size == theirs.vocab_size == tok.vocab_size
     for regex in REGEXES[: max_examples(len(REGEXES))]:
         grammar = llguidance.LLMatcher.grammar_from_regex(regex)
@@ -116,7 +99,7 @@ def test_outlines_core_masks(name: str, tmp_path: Path, backend: BackendName) ->
     for id, token in enumerate(token_list(tok)):
         if token and id not in special:
             tokens.setdefault(token, []).append(id)
-    vocabulary = outlines_core.Vocabulary(end, tokens)
+    vocabulary = outlines_vocabulary(tok, end)
     for regex, allowed in (("[a-c]+", b"abc"), ("[0-9]+", b"0123456789"), ("[ the]+", b" the")):
         guide = outlines_core.Guide(outlines_core.Index(regex, vocabulary))
         fits = [ids for token, ids in tokens.items() if set(token) <= set(allowed)]
@@ -135,10 +118,7 @@ def test_xgrammar_masks(tmp_path: Path, backend: BackendName) -> None:
         tokenizer_object=pytest.importorskip("tokenizers").Tokenizer.from_str(text), eos_token=END
     )
     theirs = xgrammar.TokenizerInfo.from_huggingface(hf, vocab_size=tok.vocab_size)
-    ours = xgrammar.TokenizerInfo(
-        token_list(tok), vocab_type=xgrammar.VocabType.RAW, vocab_size=tok.vocab_size,
-        stop_token_ids=[end],
-    )  # fmt: skip
+    ours = xgrammar_info(tok)
     for regex in REGEXES:
         matchers = [
             xgrammar.GrammarMatcher(xgrammar.GrammarCompiler(info).compile_regex(regex))
@@ -164,3 +144,78 @@ def test_the_tokenizers_are_those_of_hugging_face(tmp_path: Path) -> None:
         tok, text = loaded(name, tmp_path, "python")
         assert tokenizers.Tokenizer.from_str(text).get_vocab_size() <= tok.vocab_size
         assert json.loads(text)["model"]["type"] == "BPE"
+
+
+ANSWER = r"[the ]{20,60}\n?"
+
+
+def masks_of(engine: str, tok: Tokenizer) -> tuple[Callable[[], Any], Callable[[int], Any]]:
+    """Return functions that fill a mask for ANSWER, and that take the next id."""
+    package = pytest.importorskip(engine, reason=f"{engine} is not installed", exc_type=ImportError)
+    if engine == "xgrammar":
+        compiled = package.GrammarCompiler(xgrammar_info(tok)).compile_regex(ANSWER)
+        matcher = package.GrammarMatcher(compiled)
+        mask = package.allocate_token_bitmask(1, tok.vocab_size)
+
+        def fill() -> Any:
+            matcher.fill_next_token_bitmask(mask)
+            return mask
+
+        return fill, matcher.accept_token
+    matcher = package.LLMatcher(
+        llguidance_tokenizer(tok), package.LLMatcher.grammar_from_regex(ANSWER)
+    )
+    return (
+        lambda: np.frombuffer(matcher.compute_bitmask(), np.int32).copy(),
+        matcher.consume_token,
+    )
+
+
+@pytest.mark.parametrize("engine", ["xgrammar", "llguidance"])
+def test_masks_keep_to_canonical_ids(engine: str, native: BackendName) -> None:
+    """Random ids of combined masks are canonical, and those of the engine alone are not."""
+    text = "the cat and the hat, then that other man ate and ran at the end\n"
+    trained = bpe.train([text] * 9, vocab_size=282, preset="cl100k")
+    tok = Tokenizer(
+        trained.vocabulary, "cl100k", added_tokens=[AddedToken(END, 330)], backend=native
+    )
+    source = seeded("canonical grammar")
+    walks: dict[bool, list[bool]] = {True: [], False: []}
+    for keeps, _ in product((True, False), range(8)):
+        fill, accept = masks_of(engine, tok)
+        ids: list[int] = []
+        while True:
+            mask = fill()
+            if keeps and not keep_canonical(mask, tok, ids, start=max(len(ids) - 1, 0)):
+                # The text of the grammar would join the last id with the next one.
+                break
+            words = np.asarray(mask).reshape(-1).view(np.uint8)
+            allowed = np.flatnonzero(np.unpackbits(words, bitorder="little"))
+            id = int(source.choice(allowed[: tok.vocab_size].tolist()))
+            if id in tok.end_ids:
+                walks[keeps].append(tok.is_canonical(ids))
+                break
+            assert accept(id)
+            ids.append(id)
+    assert walks[True]
+    assert all(walks[True])
+    assert walks[False].count(False) > 5
+
+
+def test_keep_canonical_arguments() -> None:
+    tok = Tokenizer(bpe.Vocabulary(BYTES | {256: b"ab"}), "gpt2")
+    words = np.full(10, -1, np.int32)
+    assert keep_canonical(words, tok, [97])
+    assert words.view(np.uint32)[3] >> 2 & 1 == 0  # "ab" is one token
+    assert words[8] == -1  # id 256 and bits outside the vocabulary
+    assert words[9] == -1
+    only = np.zeros((1, 9), np.uint32)
+    only[0, 3] = 4
+    assert not keep_canonical(only, tok, [97])
+    assert only[0, 3] == 4
+    for wrong in (words[:8], words.astype(np.int64), np.zeros((2, 9), np.int32), 3, words[::2]):
+        with pytest.raises(ValueError, match="expected"):
+            keep_canonical(wrong, tok, [97])
+    pytest.importorskip("outlines_core")
+    with pytest.raises(ValueError, match="pass end_id"):
+        outlines_vocabulary(tok)
