@@ -71,7 +71,7 @@ void bind_split_ways(py::module_ &module) {
   py::class_<NativeSplitFinder>(module, "SplitFinder")
       .def(py::init<std::shared_ptr<NativeMachine>, const std::vector<ExampleRecord> &,
                     std::size_t, bool>(),
-           py::arg("machine"), py::arg("examples"), py::arg("suffix_size"),
+           py::arg("machine").none(false), py::arg("examples"), py::arg("suffix_size"),
            py::arg("has_texts"))
       .def("find", &NativeSplitFinder::find, py::arg("before"), py::arg("tokens"));
 }

@@ -182,6 +182,7 @@ LATE = {
     ("bpe.budgets.cuts", "pretok._core"),
     ("bpe.budgets.reader", "pretok._core"),
     ("bpe.budgets.chunking", "pretok._core"),
+    ("bpe.canonical.splits", "pretok._core"),
     ("bpe.encoding.padded", "pretok._core"),
     ("bpe.normalizers.native", "pretok._core"),
     ("bpe.training.corpus", "pretok._core"),

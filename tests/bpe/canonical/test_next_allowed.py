@@ -22,7 +22,7 @@ from vocabularies import BYTES, tokenizer
 
 PRESETS = ("gpt2", "cl100k", "llama3", "qwen2", "o200k", "deepseek-v3")
 LETTERS = ["a", "b", "A", " ", "\n", "\t", "1", ".", "é", "中", "'", "s", "<", "e", ">", "\u0301"]
-MAX_LETTERS = 5
+MAX_LETTERS = 6
 ASKED = 12
 """The number of starts of ids whose masks are compared, for each tokenizer."""
 
