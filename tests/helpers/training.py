@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bpe.training.counting import WordCounts
@@ -38,6 +39,35 @@ def make_trainer(
     native = _core.WordCounts()
     native.add_words(words)
     return _core.Trainer(native, tie_break, min_frequency, max_token_length)
+
+
+Rows = Sequence[tuple[Sequence[int], int]]
+"""Words as symbols, each an index in an alphabet of tokens, and their counts."""
+
+
+def make_trainer_of_rows(
+    tokens: Sequence[str],
+    rows: Rows,
+    backend: BackendName,
+    tie_break: TieBreak = "huggingface",
+    least: int = 0,
+    longest: int | None = None,
+    joins_known: bool = False,
+    max_words: int | None = None,
+) -> Any:
+    """Return a trainer of words that consist of tokens."""
+    limits = tie_break, least, longest
+    if backend == "python":
+        words = [([tokens[symbol] for symbol in row], count) for row, count in rows]
+        return Trainer(words, *limits, tokens, joins_known, max_words)
+    from pretok import _core
+
+    native = _core.TokenRows()
+    for row, count in rows:
+        native.add(np.array(row, np.uint32), np.array([len(row)], np.uint32), np.array([count]))
+    units = np.frombuffer("".join(tokens).encode("utf-32-le"), np.uint32)
+    lengths = np.array(list(map(len, tokens)), np.uint32)
+    return _core.Trainer.of_tokens(units, lengths, native, *limits, joins_known, max_words)
 
 
 def merges_of(trainer: Any) -> Merges:

@@ -19,7 +19,7 @@ constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
   if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
-    changes_.push_back({gained, lost, 0, 0, 0, nullptr});
+    changes_.push_back({gained, lost, 0, 0, 0, nullptr, false});
   }
   return changes_[index];
 }
@@ -75,9 +75,17 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
     if (change.size == 0)
       continue;
     const Place *const places = change.next - change.size;
-    if (PairCounts::Pair *pair = find(change); pair == nullptr)
+    PairCounts::Pair *const pair = find(change);
+    if (pair == nullptr) {
       add_pair(change.gained, change.gained_count, places, change.size);
-    else if (pair->count > 0)
+      continue;
+    }
+    if (change.was_waiting) { // then its losses by this merge were not in its count
+      const Bucket &old = buckets_[pair->bucket];
+      pair->count = count_at(change.gained, old.places, old.size) +
+                    count_at(change.gained, places, change.size);
+    }
+    if (pair->count > 0)
       add_bucket(*pair, pair->count, pair->count, places, change.size);
   }
   for (const Change &change : changes_)

@@ -109,7 +109,8 @@ private:
     std::int64_t gained_count;
     std::int64_t lost_count;
     std::uint32_t size; // number of gained places
-    Place *next;        // where the next gained place is stored, or nullptr
+    Place *next;        // where the next gained place is stored
+    bool was_waiting;   // the pair waited until this merge
   };
   struct ChangedPlace {
     std::uint32_t change; // index in changes_
@@ -124,6 +125,7 @@ private:
   void add_pair(PairKey key, std::int64_t count, const Place *places, std::uint32_t size);
   void add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
                   const Place *places, std::uint32_t size);
+  std::int64_t count_at(PairKey key, const Place *places, std::uint32_t size) const;
   void end_waiting(WaitingPair &pair);
   bool lower_threshold(PeriodicCheck &periodic_check);
   void end_waiting_of_gained(Symbol result);

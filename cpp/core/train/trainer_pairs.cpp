@@ -210,15 +210,21 @@ void Trainer::add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_
   queue_.push({entry_count, order_of(buckets_.back()), index});
 }
 
+// Returns the count of a pair at those of its places that still have it.
+std::int64_t Trainer::count_at(PairKey key, const Place *places, std::uint32_t size) const {
+  std::int64_t count = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    if (i + PLACES_AHEAD < size)
+      slots_.prefetch(places[i + PLACES_AHEAD]);
+    if (is_at(key, places[i]))
+      count += slots_.count_at(places[i]);
+  }
+  return count;
+}
+
 // Gives a waiting pair a bucket, and its current count.
 void Trainer::end_waiting(WaitingPair &pair) {
-  std::int64_t count = 0;
-  for (std::uint32_t i = 0; i < pair.size; ++i) {
-    if (i + PLACES_AHEAD < pair.size)
-      slots_.prefetch(pair.places[i + PLACES_AHEAD]);
-    if (is_at(pair.key, pair.places[i]))
-      count += slots_.count_at(pair.places[i]);
-  }
+  const std::int64_t count = count_at(pair.key, pair.places, pair.size);
   add_bucket(pairs_.find_or_add(pair.key), count, std::exchange(pair.count, 0), pair.places,
              pair.size);
 }
@@ -247,6 +253,10 @@ bool Trainer::lower_threshold(PeriodicCheck &periodic_check) {
 // Ends the waiting of pairs that the current merge gives more places. They wait only if its
 // result is a symbol that was there before.
 void Trainer::end_waiting_of_gained(Symbol result) {
+  const auto end = [&](WaitingPair &pair, Change &change) {
+    end_waiting(pair);
+    change.was_waiting = true;
+  };
   // Calls visit(pair) for the waiting pairs that each merge with the result `symbol` made.
   const auto visit_made = [&](Symbol symbol, auto visit) {
     for (std::uint32_t made = last_merge_[symbol]; made != NO_INDEX;
@@ -256,22 +266,21 @@ void Trainer::end_waiting_of_gained(Symbol result) {
           visit(pair);
   };
   visit_made(result, [&](WaitingPair &pair) {
-    if (const Change *change = change_of(pair.key, result);
-        change != nullptr && change->size != 0)
-      end_waiting(pair);
+    if (Change *change = change_of(pair.key, result); change != nullptr)
+      end(pair, *change);
   });
-  for (const Change &change : changes_) {
+  for (Change &change : changes_) {
     const Symbol left = left_of(change.gained);
     const Symbol right = right_of(change.gained);
     if (change.size == 0 || pairs_.find(change.gained) != nullptr)
       continue;
     if (std::max(left, right) < names_.size())
       if (WaitingPair *pair = waiting_.find_first(change.gained); pair && pair->count != 0)
-        end_waiting(*pair);
+        end(*pair, change);
     if (left != right)
       visit_made(left == result ? right : left, [&](WaitingPair &pair) {
         if (pair.key == change.gained)
-          end_waiting(pair);
+          end(pair, change);
       });
   }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,14 @@ from hypothesis import strategies as st
 from bpe.training.trainer import TieBreak
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, seeded
-from training import hugging_face, make_trainer, merges_of, recount
+from training import (
+    Rows,
+    hugging_face,
+    make_trainer,
+    make_trainer_of_rows,
+    merges_of,
+    recount,
+)
 
 # Few letters give many ties, overlaps, and tokens that two pairs make.
 LETTERS = ("a", "ab", "abc", "ab ", "aé", "a\n\t", "日本", "ab😀")
@@ -111,6 +120,54 @@ def test_python_and_native_agree_step_by_step(
         assert first == (trainers[0].tokens == stop)
     assert trainers[0].merges().tolist() == trainers[1].merges().tolist()
     assert trainers[0].first_merges().tolist() == trainers[1].first_merges().tolist()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "rows", "joins_known"),
+    [
+        (["a", "aa"], [([0, 1, 1], 3), ([1, 0, 0, 0], 2), ([0, 1], 3)], True),
+        (["a", "aa", "aaa"], [([0, 0], 3), ([0, 0, 1, 0, 0, 0, 2, 0, 1, 1, 0, 0, 0, 1], 1)], False),
+        (["a", "aaa", "aa"], [([0, 0, 1, 0, 1, 0, 2, 0], 1)], True),
+        (["a", "b", "ab"], [([0, 2, 1, 0, 1], 3), ([1, 0, 1, 0, 1, 0, 1, 2, 0, 1], 1)], False),
+    ],
+)
+def test_a_merge_makes_more_places_of_a_pair_that_waits(
+    native: BackendName, tokens: list[str], rows: Rows, joins_known: bool
+) -> None:
+    """The merge also removes places of the pair, which must not be subtracted twice."""
+    results = []
+    for backend in ("python", native):
+        trainer = make_trainer_of_rows(tokens, rows, backend, joins_known=joins_known)
+        trainer.step(100)
+        results.append(trainer.merges().tolist())
+    assert results[0] == results[1]
+
+
+def test_rows_of_tokens_give_equal_merges_in_python_and_native(native: BackendName) -> None:
+    chance = seeded("rows of tokens")
+    for _ in range(20 * max_examples(30)):
+        letters = chance.choice(["a", "ab", "abc", "ab "])
+        longer = ("".join(chance.choices(letters, k=chance.randint(2, 3))) for _ in range(3))
+        tokens = list(dict.fromkeys([*letters, *longer]))
+        rows = [
+            (chance.choices(range(len(tokens)), k=chance.randint(1, 40)), chance.randint(1, 3))
+            for _ in range(chance.randint(1, 4))
+        ]
+        tie_break: TieBreak = chance.choice(["huggingface", "first-seen"])
+        options: dict[str, Any] = {
+            "joins_known": tie_break == "huggingface" and chance.random() < 0.5,
+            "longest": chance.choice([None, None, 3, 6]),
+            "least": chance.randint(0, 2),
+            "max_words": chance.choice([None, 1]),
+        }
+        trainers = [
+            make_trainer_of_rows(tokens, rows, name, tie_break, **options)
+            for name in ("python", native)
+        ]
+        steps = chance.randint(1, 60)
+        assert trainers[0].step(steps) == trainers[1].step(steps)
+        case = tokens, rows, tie_break, options
+        assert trainers[0].merges().tolist() == trainers[1].merges().tolist(), case
 
 
 def test_counts_may_be_beyond_32_bits(backend: BackendName) -> None:
