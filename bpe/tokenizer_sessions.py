@@ -34,12 +34,14 @@ class TokenizerSessions(TokenizerBudgets):
         add_special_tokens: bool = False,
         continuation: bool = False,
         unit: Unit | None = None,
+        keep_text: bool = True,
     ) -> Session:
         """Return a Session that begins with `text`: a text that changes, and its ids.
 
         Positions count `unit`, "char" or "byte". The default is the unit that indexes `text`. With
         "char", all text must be valid UTF-8. Raises the errors of `encode`, and ValueError for
-        another unit.
+        another unit. With `keep_text=False`, the session drops text that no append changes (if it
+        is encoded in C++); only `append`, `peek`, `extend`, `fork`, `ids`, `stable` and sizes work.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
@@ -60,6 +62,7 @@ class TokenizerSessions(TokenizerBudgets):
             self.template if add_special_tokens else Template(),
             continuation,
             unit,
+            keep_text,
         )
         session.append(text)
         return session

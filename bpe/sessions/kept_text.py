@@ -52,6 +52,10 @@ class KeptText(Protocol):
         """Return an independent copy."""
         ...
 
+    def drop_text(self) -> None:
+        """Drop text that no append changes; then only append, peek and extend may follow."""
+        ...
+
     def spans(self, first: int, last: int) -> tuple[Offsets, Offsets]:
         """Return the starts and the ends of the ids from `first` to `last`."""
         ...
@@ -241,6 +245,9 @@ class PythonText:
         with self._lock:
             copy._items, copy._spans, copy.stable = self._items, self._spans, self.stable
         return copy
+
+    def drop_text(self) -> None:
+        """Drop nothing, since each call encodes the whole text."""
 
     def spans(self, first: int, last: int) -> tuple[Offsets, Offsets]:
         """Return the starts and the ends of the ids from `first` to `last`."""

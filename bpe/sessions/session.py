@@ -79,6 +79,7 @@ class Session:
         template: Template,
         continuation: bool,
         unit: Unit,
+        keep_text: bool = True,
     ) -> None:
         """Begin with `kept`, an empty text; `Tokenizer.session` explains the arguments."""
         self._kept = kept
@@ -88,6 +89,7 @@ class Session:
         self._before, self._after = (np.array(ids, np.uint32) for ids in template)
         self._continuation = continuation
         self._unit = unit
+        self._keep_text = keep_text
         self._is_python = isinstance(kept, PythonText)
         # Each policy is one object, as texts with the same object are one text.
         self._policies: dict[Any, tuple[Any, Special]] = {}
@@ -101,7 +103,10 @@ class Session:
         errors of `encode`; the position of a SpecialTokenError counts from the start of the
         session.
         """
-        return self._change(self._kept.append, text, special, lambda: self._kept.size)
+        patch = self._change(self._kept.append, text, special, lambda: self._kept.size)
+        if not self._keep_text:
+            self._kept.drop_text()
+        return patch
 
     def peek(self, text: Text, special: Special | None = None) -> Patch:
         """Return what `append` would return, without a change."""
@@ -114,6 +119,7 @@ class Session:
         Given ids whose text does not change stay. Comparing takes O(n) time, about 20 µs for a
         megabyte.
         """
+        self._check_kept()
         return self._change(self._kept.update, text, special, None)
 
     def replace(self, start: int, end: int, text: Text, special: Special | None = None) -> Patch:
@@ -122,6 +128,7 @@ class Session:
         Given ids with a replaced character become text. Raises IndexError if the range is not in
         the text.
         """
+        self._check_kept()
         first, last = self._bytes_of(start, end)
         return self._change(
             lambda data, policy: self._kept.replace(first, last, data, policy),
@@ -143,7 +150,10 @@ class Session:
         texts = [self._rendered(id) for id in given.tolist()]
         sizes = np.array([len(text) for text in texts], np.uint32)
         policy = self._default
-        return self._patch(self._kept.extend(given, sizes, b"".join(texts), policy))
+        patch = self._patch(self._kept.extend(given, sizes, b"".join(texts), policy))
+        if not self._keep_text:
+            self._kept.drop_text()
+        return patch
 
     def fork(self) -> Session:
         """Return an independent copy; O(n) time, to copy text and ids."""
@@ -159,6 +169,7 @@ class Session:
         The text of given ids is encoded with special="allow". Only given ids make a difference.
         O(n) time.
         """
+        self._check_kept()
         data = self._kept.text(0, self._kept.size)
         ranges: list[tuple[int, Special, tuple[()]]] = []
         end = 0
@@ -182,6 +193,7 @@ class Session:
     @property
     def text(self) -> str | bytes:
         """The text: a str if the unit is "char", else bytes."""
+        self._check_kept()
         return self._own(self._kept.text(0, self._kept.size))
 
     @property
@@ -208,6 +220,7 @@ class Session:
         Both are int64 arrays. An id of the template has an empty span. Takes time for the text of
         these ids. Raises IndexError if the range is not in the ids.
         """
+        self._check_kept()
         size = len(self)
         last = size if last is None else index(last)
         if not 0 <= index(first) <= last <= size:
@@ -228,6 +241,13 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({len(self)} ids, {self.size} {self._unit}s)"
+
+    def _check_kept(self) -> None:
+        if not self._keep_text:
+            raise ValueError(
+                "the session was made with keep_text=False; it can append, peek, extend and fork, "
+                "and has ids; make it with keep_text=True"
+            )
 
     def _policy(self, special: Special) -> Any:
         """Return what the kept text takes as the policy `special`."""
@@ -289,9 +309,16 @@ class Session:
         if self._unit == "byte":
             return SpecialTokenError(token, error.position)
         new = encode_utf8(data)
+        if start is not None and end is None:  # an append
+            size = start()
+            if error.position >= size:
+                added = len(decode_utf8(new[: error.position - size]))
+                return SpecialTokenError(token, self.size + added)
+            rest = self._kept.text(error.position, size)
+            return SpecialTokenError(token, self.size - len(decode_utf8(rest)))
         if start is not None:
             old, first = self._kept.text(0, self._kept.size), start()
-            new = old[:first] + new + old[first if end is None else end :]
+            new = old[:first] + new + old[end:]
         return SpecialTokenError(token, len(decode_utf8(new[: error.position])))
 
     def _bytes_of(self, start: int, end: int) -> tuple[int, int]:

@@ -76,6 +76,15 @@ void NativeSession::check(std::size_t start, std::size_t end, std::size_t size) 
     throw py::value_error("expected 0 <= start <= end <= size");
 }
 
+void NativeSession::check_text() const {
+  if (session_.dropped() != 0)
+    throw py::value_error("the session has dropped its text");
+}
+
+void NativeSession::drop_text() {
+  locked(0, [&] { session_.drop_text(); });
+}
+
 py::tuple NativeSession::append(const py::object &text, const Added &added) {
   return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
                            Patch &patch) {
@@ -92,15 +101,18 @@ py::tuple NativeSession::peek(const py::object &text, const Added &added) const 
 }
 
 py::tuple NativeSession::update(const py::object &text, const Added &added) {
-  return changed(
-      text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                Patch &patch) { return session_.update(data, size, added, cache, patch); });
+  return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
+                           Patch &patch) {
+    check_text();
+    return session_.update(data, size, added, cache, patch);
+  });
 }
 
 py::tuple NativeSession::replace(std::size_t start, std::size_t end, const py::object &text,
                                  const Added &added) {
   return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
                            Patch &patch) {
+    check_text();
     check(start, end, session_.text().size());
     return session_.replace(start, end, data, size, added, cache, patch);
   });
@@ -141,6 +153,7 @@ std::unique_ptr<NativeSession> NativeSession::clone() const {
 py::tuple NativeSession::spans(std::size_t first, std::size_t last) const {
   Spans spans;
   locked(last - first, [&] {
+    check_text();
     check(first, last, session_.ids().size());
     const CacheLease cache(tokenizer_.caches());
     session_.spans(first, last, *cache, spans);
@@ -159,16 +172,22 @@ py::array_t<std::uint32_t> NativeSession::ids() const {
 py::bytes NativeSession::text(std::size_t start, std::size_t end) const {
   std::string text;
   locked(0, [&] {
-    check(start, end, session_.text().size());
+    const std::size_t dropped = session_.dropped();
+    check(start, end, dropped + session_.text().size());
+    if (start < dropped)
+      check_text();
     const auto *const data = reinterpret_cast<const char *>(session_.text().data());
-    text.assign(data + start, data + end);
+    text.assign(data + (start - dropped), data + (end - dropped));
   });
   return py::bytes(text);
 }
 
 py::list NativeSession::parts() const {
   std::vector<Session::Part> parts;
-  locked(0, [&] { parts = session_.parts(); });
+  locked(0, [&] {
+    check_text();
+    parts = session_.parts();
+  });
   py::list result;
   for (const Session::Part &part : parts)
     result.append(py::make_tuple(
@@ -184,7 +203,7 @@ std::size_t NativeSession::count() const {
 
 std::size_t NativeSession::size() const {
   std::size_t size = 0;
-  locked(0, [&] { size = session_.text().size(); });
+  locked(0, [&] { size = session_.dropped() + session_.text().size(); });
   return size;
 }
 
@@ -196,13 +215,17 @@ std::size_t NativeSession::characters() const {
 
 std::size_t NativeSession::byte_of(std::size_t character) const {
   std::size_t byte = 0;
-  locked(0, [&] { byte = session_.byte_of(character); });
+  locked(0, [&] {
+    check_text();
+    byte = session_.byte_of(character);
+  });
   return byte;
 }
 
 std::size_t NativeSession::character_of(std::size_t byte) const {
   std::size_t character = 0;
   locked(0, [&] {
+    check_text();
     check(0, byte, session_.text().size());
     character = session_.character_of(byte);
   });
@@ -232,6 +255,7 @@ void bind_session(py::module_ &module) {
       .def("extend", &Native::extend, py::arg("ids"), py::arg("sizes"), py::arg("text"),
            py::arg("added").none(false))
       .def("clone", on_self(&Native::clone))
+      .def("drop_text", on_self(&Native::drop_text))
       .def("spans", &Native::spans, py::arg("first"), py::arg("last"))
       .def("text", &Native::text, py::arg("start"), py::arg("end"))
       .def("byte_of", &Native::byte_of, py::arg("character"))

@@ -36,6 +36,9 @@ public:
   pybind11::tuple extend(const pybind11::array &ids, const pybind11::array &sizes,
                          const pybind11::bytes &text, const Added &added);
   std::unique_ptr<NativeSession> clone() const;
+  // After it, only `append`, `peek`, `extend`, `text` of what is left, and numbers are
+  // possible.
+  void drop_text();
 
   // Returns the starts and the ends of the ids from `first` to `last`, excluded.
   pybind11::tuple spans(std::size_t first, std::size_t last) const;
@@ -64,6 +67,8 @@ private:
   pybind11::tuple changed(const pybind11::object &text, Change change) const;
   // Checks the range from `start` to `end` while session_ is locked.
   void check(std::size_t start, std::size_t end, std::size_t size) const;
+  // Throws an error if text was dropped, while session_ is locked.
+  void check_text() const;
 
   pybind11::object owner_;
   const Tokenizer &tokenizer_;

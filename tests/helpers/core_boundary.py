@@ -238,6 +238,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Session.character_of": lambda: (session(), 1),
     "Session.characters": lambda: (session(),),
     "Session.clone": lambda: (session(),),
+    "Session.drop_text": lambda: (session(),),
     "Session.extend": lambda: (session(), u32(97, 256), u32(1, 2), b"aab", added()),
     "Session.ids": lambda: (session(),),
     "Session.memory": lambda: (session(),),

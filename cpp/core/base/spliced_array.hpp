@@ -60,6 +60,20 @@ public:
     size_ = size_ - (end - start) + count;
   }
 
+  // Removes the first `count` values. Frees memory if most of it is unused.
+  void drop_front(std::size_t count) {
+    constexpr std::size_t MIN_FREED = 4096;
+    splice(0, count, nullptr, 0);
+    if (capacity_ - size_ < MIN_FREED || capacity_ / 4 < size_)
+      return;
+    const std::size_t capacity = std::max(size_, MIN_FREED);
+    if (void *const smaller = std::realloc(values_.get(), capacity * sizeof(Value))) {
+      static_cast<void>(values_.release());
+      values_.reset(static_cast<Value *>(smaller));
+      capacity_ = capacity;
+    }
+  }
+
   // Takes `size` values at `values`, which were allocated with malloc.
   void adopt(Value *values, std::size_t size) {
     values_.reset(values);

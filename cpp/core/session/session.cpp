@@ -204,7 +204,8 @@ Refusal Session::plan(const Edit &edit, const Policy &policy, PreTokenCache &cac
   plan.right = place_after(plan.left, edit.start, edit.end);
   plan.ranges = changed_ranges(edit, policy, plan);
   plan.pieces.reserve(2);
-  const Refusal refusal = Planner(*this, edit, cache, plan).make();
+  Refusal refusal = Planner(*this, edit, cache, plan).make();
+  refusal.position += dropped_;
   const std::size_t common = std::min(plan.ids.size(), plan.right.id - plan.left.id);
   const std::uint32_t *const old = ids_.data() + plan.left.id;
   plan.kept =
@@ -351,6 +352,29 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
     made.pieces.push_back(std::move(piece));
   }
   carry_out(edit, std::move(made), patch);
+}
+
+void Session::drop_text() {
+  Place place = place_before(text_.size());
+  if (place.piece < 2)
+    return;
+  go_left(place); // the search for the next cut begins in the piece before
+  text_.drop_front(place.byte);
+  dropped_ += place.byte;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(place.piece));
+  std::size_t left = place.byte;
+  auto range = ranges_.begin();
+  for (; left != 0 && left >= range->size; ++range)
+    left -= range->size;
+  if (left != 0)
+    range->size -= left;
+  ranges_.erase(ranges_.begin(), range);
+  std::size_t end = 0;
+  for (Piece &piece : pieces_) {
+    end += piece.size;
+    if (piece.before > end)
+      piece.before = NEVER; // the proof begins in dropped text
+  }
 }
 
 void Session::spans(std::size_t first, std::size_t last, PreTokenCache &cache,

@@ -202,6 +202,43 @@ def test_continuation(tokenizer: Tokenizer) -> None:
     assert ids(prefixed.session("ab", continuation=True).ids) == tokenizer.encode("ab")
 
 
+def test_a_session_without_its_text(tokenizer: Tokenizer) -> None:
+    word = "abé \n"
+    session = tokenizer.session(word * 3000, "allow", add_special_tokens=True, keep_text=False)
+    whole = tokenizer.session(word * 3000, "allow", add_special_tokens=True)
+    if tokenizer.backend == "native":
+        assert session.memory < whole.memory - 12_000
+    for step in range(60):
+        if step % 7 == 6:
+            assert session.extend([97, START])[::2] == whole.extend([97, START])[::2]
+        text = ["abcd", "\n\n", " user", "é" * 30, "<|im_", "start|>"][step % 6]
+        assert ids(session.peek(text).ids) == ids(whole.peek(text).ids)
+        ours, expected = session.append(text), whole.append(text)
+        assert (ours[::2], ids(ours.ids)) == (expected[::2], ids(expected.ids))
+        if step % 20 == 19:
+            session = session.fork()
+        assert session.size == whole.size
+        assert session.stable == whole.stable
+    session.append("<|im_", "raise"), whole.append("<|im_", "raise")
+    for text in ("é<s>", "start|>"):
+        errors = []
+        for one in (session, whole):
+            with pytest.raises(SpecialTokenError) as error:
+                one.append(text, "raise")
+            errors.append((error.value.token, error.value.position))
+        assert errors[0] == errors[1]
+        token, position = errors[0]
+        assert f"{whole.text!s}{text}"[position:].startswith(token)
+    assert ids(session.ids) == ids(whole.ids)
+    calls: list[Any] = [
+        lambda: session.text, session.drift, session.spans,
+        lambda: session.update(""), lambda: session.truncate(0),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(ValueError, match="keep_text=False"):
+            call()
+
+
 def test_splice(tokenizer: Tokenizer) -> None:
     prompt, sampled = [BOS, *tokenizer.encode("ab ab")], [97, 98, EOS]
     spliced = tokenizer.splice(prompt, sampled, [("\n<|im_start|>user\n", "allow"), "ab", [7, 8]])
