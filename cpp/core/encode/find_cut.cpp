@@ -14,7 +14,7 @@ namespace {
 // The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
 // times as many bytes as the previous one, so all searches together take little more time than
 // the last one.
-constexpr std::size_t FIRST_WINDOW = 256;
+constexpr std::size_t FIRST_WINDOW = 32;
 constexpr std::size_t WINDOW_FACTOR = 16;
 
 // Returns the number of bytes of context that safe_cut_between needs before a position: the
