@@ -504,6 +504,7 @@ class PromptCache:
         self,
         text: str | bytes,
         added: Any,
+        all: Any,
         policy: bytes,
         salt: bytes,
         continuation: bool,
@@ -513,7 +514,21 @@ class PromptCache:
         """Return the ids of `before`, the text and `after`, and two numbers of ids of the text.
 
         These ids were in the cache: those at the start of the text, and all. `policy` is equal only
-        for equal `added`.
+        for equal `added`, and `all` has the added tokens of all policies.
+        """
+
+    def encode_segments(
+        self,
+        segments: list[Any],
+        searches: dict[str, Any],
+        all: Any,
+        special: Any,
+        joined: bool,
+        salt: bytes,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], int, int] | None:
+        """Return the ids, the ends of segments, and two numbers of reused ids, as `encode` does.
+
+        It is None if the segments cannot be encoded at once, or a policy refuses a token.
         """
 
     def clear(self) -> None: ...

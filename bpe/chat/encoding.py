@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,13 @@ from bpe.chat.masks import Chosen, Crossing, chosen_intervals, mask_of
 from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.white_space import with_white_space
+from bpe.encoding.segments import Segmented
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Ids, Offsets, Special
+
+if TYPE_CHECKING:
+    from bpe.sessions.prompt_cache import PromptCache
 
 
 class Chat:
@@ -29,13 +34,19 @@ class Chat:
         errors: Errors = "replace",
         joined: bool = True,
         end_ids: Iterable[int] | None = None,
+        cache: PromptCache | None = None,
+        salt: str | bytes = b"",
     ) -> None:
         """Encode `segments`; `encode` explains the other arguments."""
         self._parts = with_white_space(tok, segments)
-        self._encoded = tok.encode_segments(self._parts, errors=errors, joined=joined)
+        self._encode = partial(tok.encode_segments, self._parts, errors=errors, joined=joined)
         self._end_ids = frozenset(tok.end_ids if end_ids is None else end_ids)
         self._mask = mask, crossing
-        self.ids: Ids = self._encoded.ids
+        self.ids: Ids = (
+            self._encoded.ids
+            if cache is None
+            else cache.encode_segments(self._parts, errors=errors, joined=joined, salt=salt).ids
+        )
         """The ids: uint32, shape (n,)."""
         self.segments = segments
         """The rendered segments."""
@@ -45,6 +56,11 @@ class Chat:
 
     def __repr__(self) -> str:
         return f"Chat({len(self.ids)} ids of {len(self.segments.roles)} messages)"
+
+    @once
+    def _encoded(self) -> Segmented:
+        """The ids with their spans; with a cache, made only for masks and sources."""
+        return self._encode()
 
     @once
     def assistant_mask(self) -> NDArray[np.bool_]:
@@ -131,6 +147,8 @@ def encode(
     errors: Errors = "replace",
     joined: bool = True,
     end_ids: Iterable[int] | None = None,
+    cache: PromptCache | None = None,
+    salt: str | bytes = b"",
     **kwargs: Any,
 ) -> Chat:
     """Return the ids of a chat; `kwargs` are the arguments of `render`.
@@ -142,8 +160,10 @@ def encode(
     `{% generation %}` blocks, or, if the template has no such block, those of the role
     "assistant". `end_ids` are the ids that end a turn; by default `Tokenizer.end_ids`.
 
-    `errors` and `joined` are those of `Tokenizer.encode_segments`. Raises the errors of `render`
-    and of `encode_segments`.
+    `errors` and `joined` are those of `Tokenizer.encode_segments`. With a `cache`, the ids are
+    those of `cache.encode_segments` with this `salt`, which copies parts that earlier chats had;
+    masks and sources still encode the chat. Raises the errors of `render` and of
+    `encode_segments`, and ValueError if `cache` belongs to another tokenizer.
 
     >>> import bpe
     >>> from bpe import chat
@@ -154,7 +174,11 @@ def encode(
     >>> encoded.ids.tolist(), encoded.source_of[2:]
     ([60, 101, 62, 256], [('messages', 0, 'content'), None])
     """
+    if cache is not None and cache.tokenizer is not tok:
+        raise ValueError(
+            f"expected a cache of this tokenizer, got {cache!r}; make it with bpe.PromptCache(tok)"
+        )
     segments = render(tok, messages, **kwargs)
     if mask is None:
         mask = "generation" if segments.has_generation else "assistant"
-    return Chat(tok, segments, mask, crossing, errors, joined, end_ids)
+    return Chat(tok, segments, mask, crossing, errors, joined, end_ids, cache, salt)

@@ -183,32 +183,3 @@ class Backend(Protocol):
     def trim(self) -> None:
         """Free the caches."""
         ...
-
-
-class NativePromptCache(Protocol):
-    """The methods of _core.PromptCache, which keeps the ids of parts of texts in C++."""
-
-    def encode(
-        self,
-        text: StrOrBytes,
-        added: Any,
-        policy: bytes,
-        salt: bytes,
-        continuation: bool,
-        before: Sequence[int],
-        after: Sequence[int],
-    ) -> tuple[Ids, int, int]:
-        """Return the ids of `before`, the text and `after`, and two numbers of ids of the text.
-
-        These ids were in the cache: those at the start of the text, and all. `policy` is equal only
-        for equal `added`.
-        """
-        ...
-
-    def clear(self) -> None:
-        """Drop all ids."""
-        ...
-
-    def statistics(self) -> tuple[int, ...]:
-        """Return the fields of bpe.PromptCacheStatistics, in order."""
-        ...

@@ -18,7 +18,7 @@ from bpe.encoding.added_tokens import (
     Record,
     word_ranges,
 )
-from bpe.encoding.backend import Backend, NativePromptCache
+from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.ranged_tokens import RangedTokens, TextRange
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
@@ -200,7 +200,7 @@ def make_ranged(
     )
 
 
-def make_prompt_cache(backend: Backend, max_bytes: int) -> NativePromptCache | None:
+def make_prompt_cache(backend: Backend, max_bytes: int) -> _core.PromptCache | None:
     """Return a cache of `max_bytes` bytes for the texts of `backend`; None if it is in Python."""
     if isinstance(backend, PythonBackend):
         return None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backend import Backend, NativePromptCache
+from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_prompt_cache, make_ranged
 from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
@@ -189,13 +189,13 @@ class Pipeline:
         )
         return join_spans(segments, self.backend.spans)
 
-    def new_prompt_cache(self, max_bytes: int) -> NativePromptCache | None:
+    def new_prompt_cache(self, max_bytes: int) -> _core.PromptCache | None:
         """Return a cache for `encode_prompt`; None if Python has to prepare or encode texts."""
         return make_prompt_cache(self.backend, max_bytes) if self._has_fast_path else None
 
     def encode_prompt(
         self,
-        cache: NativePromptCache,
+        cache: _core.PromptCache,
         text: Text,
         special: Special,
         errors: Errors,
@@ -209,9 +209,25 @@ class Pipeline:
             data = self.check_bytes(validate_text(text, errors))
             added = self._policies.added_for(special)
             policy = self._policies.key_of(special)
-            return cache.encode(data, added, policy, salt, continuation, before, after)
+            everything = self._policies.added_for("allow")
+            return cache.encode(data, added, everything, policy, salt, continuation, before, after)
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
+
+    def encode_prompt_segments(
+        self,
+        cache: _core.PromptCache,
+        segments: list[Any],
+        special: Special,
+        errors: Errors,
+        joined: bool,
+        salt: bytes,
+    ) -> tuple[Ids, Offsets, int, int] | None:
+        """Return the result of `cache` for segments; None if Python has to check a text."""
+        if errors != "replace" or self._missing_bytes:
+            return None
+        searches, everything = self._policies.by_name, self._policies.added_for("allow")
+        return cache.encode_segments(segments, searches, everything, special, joined, salt)
 
     def prompt_key(self, text: Text, special: Special, errors: Errors) -> tuple[StrOrBytes, bytes]:
         """Return a text as it is encoded, and bytes that only an equal policy has.

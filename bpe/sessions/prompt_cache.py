@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bpe.sessions.prompt_store import PromptStore
 from bpe.tokenizer import Tokenizer
-from bpe.types import Errors, Ids, Special, Text
+from bpe.types import Errors, Ids, Offsets, SegmentLike, Special, Text
 
 DEFAULT_MAX_BYTES = 256 << 20
 
@@ -15,7 +16,9 @@ DEFAULT_MAX_BYTES = 256 << 20
 class PromptIds:
     """The ids of a text from a PromptCache.
 
-    `ids` is a new uint32 array of shape (n,). `reused` is the number of ids of the text that were
+    `ids` is a new uint32 array of shape (n,). `ends` is None, or for the m segments of
+    `encode_segments` an int64 array of shape (m,): ids[:ends[k]] begin before the end of segment k.
+    `reused` is the number of ids of the text that were
     in the cache, and `reused_prefix` the number of ids before the first that was not. Ids of the
     template before a text count to the prefix if any id after them does.
     """
@@ -23,6 +26,7 @@ class PromptIds:
     ids: Ids
     reused_prefix: int
     reused: int
+    ends: Offsets | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -58,7 +62,7 @@ class PromptCache:
 
     The ids are always those of `tokenizer.encode_array`. It is for prompts that have parts in
     common: the same instructions, the turns of a chat, documents in any order. A text is divided
-    into chunks of 1 to 4 KiB at places where a cut changes no id. The cache keeps the bytes and the
+    into chunks of 2 to 4 KiB at places where a cut changes no id. The cache keeps the bytes and the
     ids of chunks, in at most `max_bytes` bytes. If it is full, it drops chunks that were not used
     lately. A chunk is found wherever it stands in a text. The end of a text, up to 4 KiB, is always
     encoded, since more text could change it.
@@ -141,6 +145,42 @@ class PromptCache:
                 data, policy, key, bool(continuation), before, after, encode
             )
         return PromptIds(ids, prefix + len(before) if prefix else 0, reused)
+
+    def encode_segments(
+        self,
+        segments: Iterable[SegmentLike],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        joined: bool = True,
+        salt: str | bytes = b"",
+    ) -> PromptIds:
+        """Return the ids and the ends of `Tokenizer.encode_segments` with the same arguments.
+
+        A chunk may hold ends of segments and given ids. It is reused where all of them are the
+        same, and the policies too. Some calls are encoded without the cache: those with the Python
+        backend, other `errors` than "replace", a set as a policy, ids that are not a list of int,
+        and vocabularies without a token for some byte. Raises the errors of
+        `Tokenizer.encode_segments`.
+
+        >>> import bpe
+        >>> tok = bpe.train(["a prompt, a reply"], vocab_size=260, special_tokens=["<end>"])
+        >>> cache = bpe.PromptCache(tok)
+        >>> found = cache.encode_segments([("a reply", "content"), ("<end>", "allow"), [7, 8]])
+        >>> found.ids[found.ends[0]:].tolist() == [*tok.encode("<end>", "allow"), 7, 8]
+        True
+        """
+        key = _as_salt(salt)
+        listed = segments if isinstance(segments, (str, bytes)) else list(segments)
+        if self._native is not None and isinstance(listed, list):
+            found = self._pipeline.encode_prompt_segments(
+                self._native, listed, special, errors, joined, key
+            )
+            if found is not None:
+                ids, ends, prefix, reused = found
+                return PromptIds(ids, prefix, reused, ends)
+        result = self._tokenizer.encode_segments(listed, special, errors=errors, joined=joined)
+        return PromptIds(result.ids, 0, 0, result.ends)
 
     def clear(self) -> None:
         """Drop all chunks. The counters of `stats` stay, but for `chunks` and `bytes_held`."""

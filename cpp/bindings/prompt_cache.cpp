@@ -4,8 +4,9 @@
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_tokenizer.hpp"
 #include "bindings/results.hpp"
+#include "bindings/segment_call.hpp"
 
-#include "core/session/prompt_cache.hpp"
+#include "core/session/prompt_text.hpp"
 
 #include <pybind11/stl.h>
 
@@ -46,11 +47,12 @@ public:
   // Returns the ids of `before`, of the text and of `after`, and the numbers of ids of the text
   // that were in the cache: at its start, and in all.
   py::tuple encode(const py::object &text, const AddedTokenPhases &added,
-                   const py::bytes &policy, const py::bytes &salt, bool continuation,
-                   const Around &before, const Around &after) {
+                   const AddedTokenPhases &all, const py::bytes &policy, const py::bytes &salt,
+                   bool continuation, const Around &before, const Around &after) {
     const TextView view(text);
     const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(view.size());
-    const PromptCache::Request request{added, view_of(policy), view_of(salt),
+    const PromptSegment whole{MAX_ELEMENTS<char>, &added, view_of(policy)};
+    const PromptCache::Request request{all, view_of(salt), &whole, 1,
                                        continuation ? Encoder::Part::LATER
                                                     : Encoder::Part::FIRST};
     IdBuffer ids;
@@ -76,6 +78,39 @@ public:
     refused.refusal = result.refusal;
     raise_if_refused(refused, py::none());
     return py::make_tuple(as_array_of_ids(std::move(ids)), result.reused_prefix, result.reused);
+  }
+
+  // Returns the ids of segments, the numbers of ids that begin before the end of each one, and
+  // the numbers of ids that were in the cache. Returns None for segments that SegmentReader
+  // does not read, and for a refused token.
+  py::object encode_segments(const py::list &segments, const py::dict &searches,
+                             const AddedTokenPhases &all, const py::object &special,
+                             bool joined, const py::bytes &salt) {
+    PromptText text(joined);
+    text.reserve(segments.size());
+    SegmentReader reader(searches);
+    const bool is_read = reader.read(segments, special, [&](const SegmentReader::Read &each) {
+      text.add(each.text, each.size, *each.policy.added, each.policy.name, each.ids,
+               each.id_count);
+    });
+    if (!is_read)
+      return py::none();
+    const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(text.size());
+    IdBuffer ids;
+    PromptCache::Result result;
+    unlocked(text.size(), [&] {
+      ids.reserve(text.size() / 2);
+      const CacheLease cache(tokenizer->caches());
+      InterruptCheck interrupt_check;
+      result = text.encode(prompts_, *tokenizer, all, view_of(salt), *cache, ids, [&] {
+        if (text.size() >= MIN_SIZE_TO_RELEASE)
+          interrupt_check();
+      });
+    });
+    if (result.refusal.token != nullptr)
+      return py::none();
+    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(result.ends)),
+                          result.reused_prefix, result.reused);
   }
 
   void clear() { prompts_.clear(); }
@@ -104,8 +139,12 @@ void bind_prompt_cache(py::module_ &module) {
            py::arg("min_window") = settings.min_window,
            py::arg("max_window") = settings.max_window,
            py::arg("hash_mask") = settings.hash_mask)
-      .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("policy"),
-           py::arg("salt"), py::arg("continuation"), py::arg("before"), py::arg("after"))
+      .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("all"),
+           py::arg("policy"), py::arg("salt"), py::arg("continuation"), py::arg("before"),
+           py::arg("after"))
+      .def("encode_segments", &Native::encode_segments, py::arg("segments"),
+           py::arg("searches"), py::arg("all"), py::arg("special"), py::arg("joined"),
+           py::arg("salt"))
       .def("clear", on_self(&Native::clear))
       .def("statistics", on_self(&Native::statistics));
 }

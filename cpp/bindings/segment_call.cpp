@@ -3,6 +3,7 @@
 #include "bindings/convert.hpp"
 #include "bindings/results.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/encode/segments.hpp"
 
 #include <cstdint>
@@ -17,70 +18,78 @@ bool is_text(PyObject *object) {
   return PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
 }
 
-// Looks up the tokens of policies. Most segments have one of two policies.
-class Searches {
-public:
-  explicit Searches(const py::dict &by_policy) : by_policy_(by_policy) {}
-
-  // Returns nullptr if the policy is not known.
-  std::shared_ptr<const AddedTokens> of(PyObject *policy) {
-    for (const Known &known : known_)
-      if (known.policy == policy)
-        return known.tokens;
-    if (!PyUnicode_CheckExact(policy))
-      return nullptr;
-    PyObject *const found = PyDict_GetItemWithError(by_policy_.ptr(), policy);
-    if (found == nullptr) {
-      if (PyErr_Occurred() != nullptr)
-        throw py::error_already_set();
-      return nullptr;
-    }
-    const auto phases = py::cast<std::shared_ptr<AddedTokenPhases>>(py::handle(found));
-    known_.push_back({policy, std::shared_ptr<const AddedTokens>(phases, &phases->all)});
-    return known_.back().tokens;
-  }
-
-private:
-  struct Known {
-    PyObject *policy;
-    std::shared_ptr<const AddedTokens> tokens;
-  };
-
-  const py::dict &by_policy_;
-  std::vector<Known> known_;
-};
-
-// Adds the segments. Returns false for other segments or policies.
-bool read_segments(const py::list &segments, const py::dict &by_policy,
-                   const py::object &special, SegmentedText &text) {
-  Searches searches(by_policy);
-  text.reserve(segments.size(), 0);
-  Scratch scratch;
-  for (const py::handle segment : segments) {
-    PyObject *object = segment.ptr();
-    PyObject *policy = special.ptr();
-    if (PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 2) {
-      policy = PyTuple_GET_ITEM(object, 1);
-      object = PyTuple_GET_ITEM(object, 0);
-    }
-    if (!is_text(object))
+// Reads ids from a list of int. Returns false for anything else.
+bool read_ids(PyObject *list, std::vector<std::uint32_t> &ids) {
+  ids.clear();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *const item = PyList_GET_ITEM(list, i);
+    const long id = PyLong_CheckExact(item) ? PyLong_AsLong(item) : -1;
+    if (id < 0 || id >= static_cast<long>(ID_LIMIT)) {
+      PyErr_Clear();
       return false;
-    const std::shared_ptr<const AddedTokens> tokens = searches.of(policy);
-    if (tokens == nullptr)
-      return false;
-    TextView(object).with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-      text.add(data, size, tokens);
-    });
+    }
+    ids.push_back(static_cast<std::uint32_t>(id));
   }
   return true;
 }
 
 } // namespace
 
+const SegmentReader::Known *SegmentReader::find(PyObject *policy) {
+  for (const Known &known : known_)
+    if (known.policy == policy)
+      return &known;
+  if (!PyUnicode_CheckExact(policy))
+    return nullptr;
+  PyObject *const found = PyDict_GetItemWithError(by_policy_.ptr(), policy);
+  if (found == nullptr) {
+    if (PyErr_Occurred() != nullptr)
+      throw py::error_already_set();
+    return nullptr;
+  }
+  known_.push_back({policy, py::cast<std::string>(py::handle(policy)),
+                    py::cast<std::shared_ptr<AddedTokenPhases>>(py::handle(found))});
+  return &known_.back();
+}
+
+bool SegmentReader::read(const py::list &segments, const py::object &special,
+                         FunctionRef<void(const Read &)> visit) {
+  Scratch scratch;
+  std::vector<std::uint32_t> ids;
+  for (const py::handle segment : segments) {
+    PyObject *object = segment.ptr();
+    PyObject *policy = special.ptr();
+    if (PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 2 &&
+        is_text(PyTuple_GET_ITEM(object, 0))) {
+      policy = PyTuple_GET_ITEM(object, 1);
+      object = PyTuple_GET_ITEM(object, 0);
+    }
+    const Known *const known = find(policy);
+    if (known == nullptr)
+      return false;
+    if (is_text(object))
+      TextView(object).with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+        visit({data, size, *known, nullptr, 0});
+      });
+    else if (PyList_CheckExact(object) && read_ids(object, ids))
+      visit({nullptr, 0, *known, ids.data(), ids.size()});
+    else
+      return false;
+  }
+  return true;
+}
+
 py::object encode_segments(const DeferredTokenizer &tokenizers, const py::list &segments,
                            const py::dict &searches, const py::object &special) {
   SegmentedText text;
-  if (!read_segments(segments, searches, special, text))
+  text.reserve(segments.size(), 0);
+  SegmentReader reader(searches);
+  const bool is_read = reader.read(segments, special, [&](const SegmentReader::Read &segment) {
+    const std::shared_ptr<const AddedTokens> tokens(segment.policy.added,
+                                                    &segment.policy.added->all);
+    text.add(segment.text, segment.size, tokens, segment.ids, segment.id_count);
+  });
+  if (!is_read)
     return py::none();
   IdBuffer ids;
   Spans spans;

@@ -1,25 +1,13 @@
 // pretok_encode_segments: a text whose parts have different policies for added tokens.
-#include "capi/encode_call.hpp"
+#include "capi/segment_call.hpp"
 #include "core/encode/segments.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 namespace pretok {
 namespace {
-
-// Names segment `index` in the message of `error`, and sets *failed_segment.
-pretok_status fail_segment(std::size_t index, pretok_status status, std::size_t *failed_segment,
-                           pretok_error *error) {
-  if (failed_segment != nullptr)
-    *failed_segment = index;
-  if (error == nullptr)
-    return status;
-  const pretok_error inner = *error;
-  return fail_at(error, status, inner.position, "segments[%zu]: %s", index, inner.message);
-}
 
 // The result of a call.
 struct Segmented {
@@ -31,22 +19,13 @@ struct Segmented {
 // Checks a segment of the caller, and adds it to `segments`.
 pretok_status add_segment(const pretok_tokenizer &tokenizer, const pretok_segment &given,
                           SegmentedText &segments, pretok_error *error) {
-  if (const pretok_status status = check(error, {{given.text, "text", given.size != 0},
-                                                 {given.ids, "ids", given.id_count != 0}}))
-    return status;
-  const auto *const text = reinterpret_cast<const std::uint8_t *>(given.text);
-  pretok_encode_options options{};
-  options.struct_size = sizeof options;
-  std::memcpy(&options.special, &given.special, sizeof options.special);
-  options.allowed = given.allowed;
   EncodeCall call;
-  if (const pretok_status status = call.read(tokenizer, &options, error))
-    return status;
-  if (const pretok_status status = call.check_bytes(text, given.size, 0, error))
+  if (const pretok_status status = read_segment(tokenizer, given, call, error))
     return status;
   // The tokens belong to the tokenizer or the set, and outlive the call.
   const std::shared_ptr<const AddedTokens> tokens(std::shared_ptr<void>(), &call.policy->all);
-  segments.add(text, given.size, tokens, given.ids, given.id_count);
+  segments.add(reinterpret_cast<const std::uint8_t *>(given.text), given.size, tokens,
+               given.ids, given.id_count);
   return PRETOK_OK;
 }
 

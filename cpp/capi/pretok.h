@@ -555,7 +555,7 @@ PRETOK_API void pretok_session_free(pretok_session *) PRETOK_NOEXCEPT;
 /* ---- Prompt caches ------------------------------------------------------------------- */
 
 /* Encodes texts that have parts in common with earlier texts: the same instructions, the turns
- * of a chat, documents in another order. It divides a text into chunks of 1 to 4 KiB, at places
+ * of a chat, documents in another order. It divides a text into chunks of 2 to 4 KiB, at places
  * where a cut changes no id, and keeps the bytes and the ids of chunks in at most `max_bytes`
  * bytes. With a normalizer other than NFC that does more than replace spaces, it keeps whole
  * texts. Threads may share a cache. Free it before its tokenizer. */
@@ -580,6 +580,15 @@ PRETOK_API pretok_status pretok_prompt_cache_encode(
     pretok_prompt_cache *, const char *text, size_t size, const pretok_encode_options *options,
     const char *salt, size_t salt_size, uint32_t *ids, size_t capacity, size_t *count,
     pretok_reuse *reuse, pretok_error *error) PRETOK_NOEXCEPT;
+
+/* Encodes segments like pretok_encode_segments, always with the same ids and ends. A chunk is
+ * reused only where the policies, the ends of segments and the ids of segments in it are equal.
+ * `salt` and `reuse` are those of pretok_prompt_cache_encode. */
+PRETOK_API pretok_status pretok_prompt_cache_encode_segments(
+    pretok_prompt_cache *, const pretok_segment *segments, size_t segment_count, bool joined,
+    const char *salt, size_t salt_size, uint32_t *ids, size_t capacity, size_t *count,
+    size_t *ends, pretok_reuse *reuse, size_t *failed_segment,
+    pretok_error *error) PRETOK_NOEXCEPT;
 
 /* Set struct_size to sizeof(pretok_prompt_statistics). `bytes` and `ids` count the texts of all
  * calls that did not fail, and `..._reused` the part of them that was in the cache. */

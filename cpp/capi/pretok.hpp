@@ -503,13 +503,20 @@ inline Result<TokenSpans> Tokenizer::encode_spans(std::string_view text,
   return result;
 }
 
+namespace detail {
+inline std::vector<pretok_segment> to_c_segments(const std::vector<TextSegment> &segments) {
+  std::vector<pretok_segment> result;
+  for (const TextSegment &segment : segments)
+    result.push_back({data_of(segment.text), segment.text.size(), segment.ids.data(),
+                      segment.ids.size(), segment.special,
+                      segment.allowed != nullptr ? segment.allowed->get() : nullptr});
+  return result;
+}
+} // namespace detail
+
 inline Result<SegmentedTokens>
 Tokenizer::encode_segments(const std::vector<TextSegment> &segments, bool joined) const {
-  std::vector<pretok_segment> c_segments;
-  for (const TextSegment &segment : segments)
-    c_segments.push_back({detail::data_of(segment.text), segment.text.size(),
-                          segment.ids.data(), segment.ids.size(), segment.special,
-                          segment.allowed != nullptr ? segment.allowed->get() : nullptr});
+  const std::vector<pretok_segment> c_segments = detail::to_c_segments(segments);
   pretok_error error;
   SegmentedTokens result;
   result.ends.resize(segments.size());
@@ -725,6 +732,8 @@ private:
 struct PromptIds {
   std::vector<std::uint32_t> ids;
   pretok_reuse reuse{};
+  // For each segment of encode_segments, the number of ids that begin before its end.
+  std::vector<std::size_t> ends;
 };
 
 // Encodes texts that have parts in common with earlier texts, and copies the ids of these
@@ -745,20 +754,31 @@ public:
   Result<PromptIds> encode(std::string_view text, const EncodeOptions &options = {},
                            std::string_view salt = {}) {
     const pretok_encode_options c_options = detail::to_c_options(options);
-    pretok_error error;
+    return filled(
+        {}, text.size(),
+        [&](PromptIds &to, std::size_t &count, pretok_reuse *reuse, pretok_error *error) {
+          return pretok_prompt_cache_encode(handle_.get(), detail::data_of(text), text.size(),
+                                            &c_options, detail::data_of(salt), salt.size(),
+                                            to.ids.data(), to.ids.size(), &count, reuse, error);
+        });
+  }
+  // Returns the ids and the ends of Tokenizer::encode_segments.
+  Result<PromptIds> encode_segments(const std::vector<TextSegment> &segments,
+                                    bool joined = true, std::string_view salt = {}) {
+    const std::vector<pretok_segment> c_segments = detail::to_c_segments(segments);
+    std::size_t size = 0;
+    for (const TextSegment &segment : segments)
+      size += segment.text.size() + segment.ids.size();
     PromptIds result;
-    std::size_t count = 0;
-    result.ids.resize(text.size() / 3 + 16);
-    pretok_status status =
-        encode_into(text, c_options, salt, result.ids, count, &result.reuse, error);
-    if (status == PRETOK_TOO_SMALL) {
-      result.ids.resize(count);
-      status = encode_into(text, c_options, salt, result.ids, count, nullptr, error);
-    }
-    if (status)
-      return detail::error_of(error);
-    result.ids.resize(count);
-    return result;
+    result.ends.resize(segments.size());
+    return filled(
+        std::move(result), size,
+        [&](PromptIds &to, std::size_t &count, pretok_reuse *reuse, pretok_error *error) {
+          return pretok_prompt_cache_encode_segments(
+              handle_.get(), c_segments.data(), c_segments.size(), joined,
+              detail::data_of(salt), salt.size(), to.ids.data(), to.ids.size(), &count,
+              to.ends.data(), reuse, nullptr, error);
+        });
   }
 
   Result<pretok_prompt_statistics> statistics() const {
@@ -776,12 +796,21 @@ public:
 private:
   explicit PromptCache(pretok_prompt_cache *result) : handle_(result) {}
 
-  pretok_status encode_into(std::string_view text, const pretok_encode_options &options,
-                            std::string_view salt, std::vector<std::uint32_t> &ids,
-                            std::size_t &count, pretok_reuse *reuse, pretok_error &error) {
-    return pretok_prompt_cache_encode(handle_.get(), detail::data_of(text), text.size(),
-                                      &options, detail::data_of(salt), salt.size(), ids.data(),
-                                      ids.size(), &count, reuse, &error);
+  // Calls `call` with room for the ids of a text of `size` bytes; again if it needs more.
+  template <typename Call>
+  static Result<PromptIds> filled(PromptIds result, std::size_t size, Call call) {
+    pretok_error error;
+    std::size_t count = 0;
+    result.ids.resize(size / 3 + 16);
+    pretok_status status = call(result, count, &result.reuse, &error);
+    if (status == PRETOK_TOO_SMALL) {
+      result.ids.resize(count);
+      status = call(result, count, nullptr, &error);
+    }
+    if (status)
+      return detail::error_of(error);
+    result.ids.resize(count);
+    return result;
   }
 
   detail::Owner<pretok_prompt_cache, &pretok_prompt_cache_free> handle_;

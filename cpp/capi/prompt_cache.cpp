@@ -1,8 +1,9 @@
 // Prompt caches: encode texts that have parts in common with earlier texts.
-#include "core/session/prompt_cache.hpp"
-#include "capi/encode_call.hpp"
 #include "capi/options.hpp"
+#include "capi/segment_call.hpp"
+#include "core/session/prompt_text.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -17,6 +18,8 @@ struct pretok_prompt_cache {
     result.max_bytes = max_bytes;
     return result;
   }
+
+  const AddedTokenPhases &all() const { return tokenizer.policies[PRETOK_SPECIAL_ALLOW]; }
 
   const pretok_tokenizer &tokenizer;
   PromptCache prompts;
@@ -51,9 +54,10 @@ pretok_status pretok_prompt_cache_encode(pretok_prompt_cache *cache, const char 
       return status;
     if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
       return status;
-    const PromptCache::Request request{*call.policy, call.policy_key,
+    const PromptSegment whole{MAX_ELEMENTS<char>, call.policy, call.policy_key};
+    const PromptCache::Request request{cache->all(),
                                        std::string_view(salt_size != 0 ? salt : "", salt_size),
-                                       call.first_part};
+                                       &whole, 1, call.first_part};
     // If the caller's array has room for the ids of every possible text of this size, encode
     // directly into the array.
     IdBuffer buffer;
@@ -74,6 +78,51 @@ pretok_status pretok_prompt_cache_encode(pretok_prompt_cache *cache, const char 
       return status;
     if (ids != nullptr && buffer.data() != ids && buffer.size() != 0)
       std::memcpy(ids, buffer.data(), buffer.size() * sizeof *ids);
+    return PRETOK_OK;
+  });
+}
+
+pretok_status
+pretok_prompt_cache_encode_segments(pretok_prompt_cache *cache, const pretok_segment *segments,
+                                    size_t segment_count, bool joined, const char *salt,
+                                    size_t salt_size, uint32_t *ids, size_t capacity,
+                                    size_t *count, size_t *ends, pretok_reuse *reuse,
+                                    size_t *failed_segment, pretok_error *error) noexcept {
+  if (const pretok_status status = check(error, {{cache, "the cache"},
+                                                 {segments, "segments", segment_count != 0},
+                                                 {salt, "salt", salt_size != 0},
+                                                 {count, "count"},
+                                                 {ends, "ends", segment_count != 0}}))
+    return status;
+  return guarded(error, [&] {
+    PromptText text(joined);
+    for (std::size_t i = 0; i < segment_count; ++i) {
+      EncodeCall call;
+      if (const pretok_status status = read_segment(cache->tokenizer, segments[i], call, error))
+        return fail_segment(i, status, failed_segment, error);
+      text.add(reinterpret_cast<const std::uint8_t *>(segments[i].text), segments[i].size,
+               *call.policy, call.policy_key, segments[i].ids, segments[i].id_count);
+    }
+    const Tokenizer &tokenizer = *cache->tokenizer.core;
+    IdBuffer buffer;
+    const CacheLease lease(tokenizer.caches());
+    const PromptCache::Result result = text.encode(
+        cache->prompts, tokenizer, cache->all(),
+        std::string_view(salt_size != 0 ? salt : "", salt_size), *lease, buffer, [] {});
+    if (result.refusal.token != nullptr) {
+      Refusal refusal = result.refusal;
+      EncodeCall call;
+      call.tokenizer = &tokenizer;
+      const std::size_t failed = text.locate(refusal.position);
+      return fail_segment(failed, call.refuse(refusal, 0, error), failed_segment, error);
+    }
+    std::copy(result.ends.begin(), result.ends.end(), ends);
+    if (reuse != nullptr)
+      *reuse = {result.reused_prefix, result.reused};
+    if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))
+      return status;
+    if (ids != nullptr)
+      std::copy_n(buffer.data(), buffer.size(), ids);
     return PRETOK_OK;
   });
 }

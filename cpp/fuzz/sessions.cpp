@@ -2,6 +2,7 @@
 // text, as pretok_encode_segments gives them, and the patch must lead from the old ids to the
 // new ones. A change that fails must leave the session as it was.
 #include "core/session/session.hpp"
+#include "fuzz/small_texts.hpp"
 #include "fuzz/small_tokenizers.hpp"
 
 #include <algorithm>
@@ -19,23 +20,6 @@ struct Item {
   bool is_given;
   std::uint32_t id;
 };
-
-const char *const TEXTS[] = {"a",    "the", " the", " ",     "  ",   "\n",   "\r\n",
-                             "\t",   "'s",  "'",    "12",    "1",    "!",    "done!",
-                             "<x>",  "<",   "x>y",  ">",     "\xC3", "\xA9", "中",
-                             "\xE4", "é",   "A",    " word", "0",    "ll",   "-"};
-
-std::string text_of(Input &input) {
-  constexpr std::size_t COUNT = sizeof TEXTS / sizeof *TEXTS;
-  std::string text;
-  for (std::size_t left = input.below(6); left > 0; --left)
-    text += TEXTS[input.below(COUNT)];
-  const std::string once = text;
-  if (input.below(8) == 0)
-    for (std::size_t left = input.below(100); left > 0; --left)
-      text += once;
-  return text;
-}
 
 class Model {
 public:

@@ -15,8 +15,8 @@
 namespace {
 
 constexpr std::size_t TEXTS = 24;
-constexpr std::size_t THREADS = 8;
-constexpr int TURNS = 150;
+constexpr std::size_t THREADS = 64;
+constexpr int TURNS = 25;
 
 pretok::Tokenizer load() {
   std::string file(1 << 14, '\0');
@@ -42,6 +42,17 @@ std::vector<std::string> make_texts() {
   return texts;
 }
 
+// Returns the text in two segments, of which the first has ids after it.
+std::vector<pretok::TextSegment> parts_of(const std::string &text, std::size_t cut) {
+  std::vector<pretok::TextSegment> segments(2);
+  segments[0].text = std::string_view(text).substr(0, cut % 200);
+  segments[0].special = PRETOK_SPECIAL_TEXT;
+  segments[0].ids = {7, 8};
+  segments[1].text = std::string_view(text).substr(segments[0].text.size());
+  segments[1].special = PRETOK_SPECIAL_ALLOW;
+  return segments;
+}
+
 // Returns the number of wrong results.
 int run(const pretok::Tokenizer &tokenizer, std::size_t max_bytes) {
   const std::vector<std::string> texts = make_texts();
@@ -62,6 +73,14 @@ int run(const pretok::Tokenizer &tokenizer, std::size_t max_bytes) {
       const auto found = cache.encode(texts[i], allow, random() % 4 == 0 ? "salt" : "");
       if (!found || found->ids != expected[i] || found->reuse.prefix > found->reuse.total)
         ++wrong;
+      if (random() % 8 == 0) {
+        const std::vector<pretok::TextSegment> segments = parts_of(texts[i], random());
+        const auto together = tokenizer.encode_segments(segments);
+        const auto cached = cache.encode_segments(segments);
+        if (!together || !cached || cached->ids != together->ids ||
+            cached->ends != together->ends)
+          ++wrong;
+      }
       if (random() % 16 == 0 && cache.encode(texts[i]).ok())
         ++wrong; // the special tokens must be refused
       if (random() % 40 == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import bpe
 from bpe import AddedToken, Template, Tokenizer
 from bpe.formats import pretok_file
 from c_library import CError, CLibrary, CTokenizer
+from c_segments import Part, encode_segments, in_c
 from prompts import prompts
 from support import max_examples, seeded
 from text_pretok_files import NAMES, model_of
@@ -53,6 +55,22 @@ class CPromptCache:
         assert list(exact) == found[0]
         return found
 
+    def encode_segments(self, parts: list[Part], joined: bool) -> tuple[list[int], list[int]]:
+        """Return the ids and the ends of segments; a CError has the index of its segment."""
+        segments, count = in_c(self.tokenizer, parts), c.c_size_t(len(parts))
+        ends, failed, found = (c.c_size_t * len(parts))(), c.c_size_t(77), c.c_size_t()
+        room = (c.c_uint32 * (1 << 17))()
+        try:
+            self.library.call(
+                "prompt_cache_encode_segments", self.handle, segments, count, c.c_bool(joined),
+                None, c.c_size_t(0), room, c.c_size_t(1 << 17), c.byref(found), ends, None,
+                c.byref(failed),
+            )  # fmt: skip
+        except CError as error:
+            error.text = failed.value
+            raise
+        return room[: found.value], list(ends)
+
     def statistics(self) -> dict[str, int]:
         result = _Statistics(c.sizeof(_Statistics))
         self.library.call("prompt_cache_statistics", self.handle, c.byref(result))
@@ -64,7 +82,7 @@ def byte_level(**options: Any) -> Tokenizer:
     return Tokenizer(made, "gpt2", added_tokens=[AddedToken("<e>", 900)], **options)
 
 
-def in_c(library: CLibrary, tok: Tokenizer) -> CTokenizer:
+def in_c_library(library: CLibrary, tok: Tokenizer) -> CTokenizer:
     return CTokenizer(library, pretok_file.dump(tok.to_spec()))
 
 
@@ -78,7 +96,7 @@ MODELS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", [*MODELS, *NAMES])
 def test_ids_are_those_of_encode(name: str, c_library: CLibrary) -> None:
     tok = byte_level(**MODELS[name]) if name in MODELS else model_of(name)
-    ours = in_c(c_library, tok)
+    ours = in_c_library(c_library, tok)
     cache = CPromptCache(ours, 1 << 20)
     random = seeded(f"prompts in C {name}")
     policies = ["text", "allow", {"<e>"} if "<e>" in tok.special_tokens else "content"]
@@ -89,10 +107,41 @@ def test_ids_are_those_of_encode(name: str, c_library: CLibrary) -> None:
         assert cache.statistics()["bytes_held"] <= 1 << 20
 
 
+def outcome(call: Callable[[], tuple[Any, Any]]) -> tuple[Any, ...]:
+    """Return the result of a call, or its error."""
+    try:
+        return call()
+    except CError as error:
+        return str(error), error.text, error.position
+
+
+@pytest.mark.parametrize("name", [*MODELS, *NAMES])
+def test_segments_are_those_of_encode_segments(name: str, c_library: CLibrary) -> None:
+    tok = byte_level(**MODELS[name]) if name in MODELS else model_of(name)
+    ours = in_c_library(c_library, tok)
+    cache = CPromptCache(ours, 1 << 24)
+    random = seeded(f"prompt segments in C {name}")
+    parts: list[Part] = []
+    for _ in range(max_examples(20)):
+        at = random.randrange(len(parts) + 1)
+        text = "".join(random.choices(PIECES, k=random.randrange(9))).encode()
+        ids = random.choices(range(200), k=random.choice([0, 0, 0, 2]))
+        new: Part = (text, random.choice(["text", "allow", "content", "raise"]), ids)
+        parts = [*parts[:at], new, *parts[at:]][-25:]
+        joined = random.random() < 0.8
+        expected = outcome(lambda: encode_segments(ours, parts, joined)[:2])  # noqa: B023
+        for _ in range(2):
+            found = outcome(lambda: cache.encode_segments(parts, joined))  # noqa: B023
+            assert found == expected, parts
+        if isinstance(expected[0], str):
+            parts.remove(new)
+    assert cache.statistics()["ids_reused"] > 0
+
+
 def test_numbers_salts_and_errors(c_library: CLibrary) -> None:
     tok = byte_level(template=Template((7, 8), (9,)))
-    ours = in_c(c_library, tok)
-    cache = CPromptCache(ours, 1 << 20)
+    ours = in_c_library(c_library, tok)
+    cache = CPromptCache(ours, 1 << 22)
     text = "\n".join(map(str, range(4000))).encode()
     ids = tok.encode(text)
     found, prefix, total = cache.encode(text, template=True)

@@ -51,6 +51,22 @@ def test_long_texts_are_cached(tmp_path: Path, caches: list[PromptCache]) -> Non
     assert settings.current() == settings.Options()
 
 
+def test_chats_are_cached(tmp_path: Path, caches: list[PromptCache]) -> None:
+    path = write(tmp_path / "tokenizer.json", huggingface())
+    tok = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+    tok.chat_template = "{% for m in messages %}{{ m.role }}\n{{ m.content }}\n{% endfor %}"
+    chats = [[{"role": "user", "content": LONG}, {"role": "user", "content": end}] for end in "ab"]
+    expected = [tok.apply_chat_template(chat)["input_ids"] for chat in chats]
+    with hf.patched(strict=True, prompt_cache_mb=4):
+        assert [tok.apply_chat_template(chat)["input_ids"] for chat in chats] == expected
+        (cache,) = caches
+        assert cache.stats.ids_reused > 0.8 * len(expected[0])
+        found = [hf.encode_chat(tok, chat).ids.tolist() for chat in chats * 2]
+        assert found == expected * 2
+        assert caches == [cache]
+        assert cache.stats.ids_reused > 2.8 * len(expected[0])
+
+
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="prompt_cache_mb=-1; expected a number of MB"):
         hf.patch(prompt_cache_mb=-1)

@@ -15,6 +15,7 @@ import pytest
 
 import huggingface_pairs as pairs
 import transformers_calls as calls
+from bpe.compat import huggingface as hf
 from command_line import LONGEST, environment
 from paths import EXAMPLES
 from support import need
@@ -29,6 +30,7 @@ TEXTS = ["the é quick 🦙 fox 日本", "", "the <s>fox", "x" * 100, "e\u0301 \
 def tok(tmp_path: Path) -> Any:
     """Return a tokenizer that is saved as a model in `tmp_path`."""
     tok = calls.make(pairs.base(), {}, tmp_path)
+    tok.chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
     tok.save_pretrained(tmp_path)
     return tok
 
@@ -42,10 +44,10 @@ def test_the_server_answers_as_the_real_tokenizer(tok: Any, tmp_path: Path) -> N
         assert process.stdout is not None
         port = int(process.stdout.readline().split()[-1])
 
-        def post(path: str, text: str) -> tuple[int, str]:
+        def post(path: str, text: Any, name: str = "text") -> tuple[int, str]:
             connection = HTTPConnection("127.0.0.1", port, timeout=LONGEST)
             headers = {"Content-Type": "application/json"}
-            connection.request("POST", path, json.dumps({"text": text}), headers)
+            connection.request("POST", path, json.dumps({name: text}), headers)
             response = connection.getresponse()
             body = response.read().decode()
             connection.close()
@@ -63,6 +65,12 @@ def test_the_server_answers_as_the_real_tokenizer(tok: Any, tmp_path: Path) -> N
             }
             assert answer == (200, tok.decode(expected["input_ids"], skip_special_tokens=True))
         assert post("/tokenize", "x" * 1_000_001)[0] == 422
+        messages = [{"role": "user", "content": "the quick fox\n" * 2000}]
+        for content in ("the", "fox"):
+            messages.append({"role": "user", "content": content})
+            ids = hf.encode_chat(tok, messages).ids.tolist()
+            answer = post("/chat", messages, "messages")
+            assert answer == (200, tok.decode(ids, skip_special_tokens=True))
     finally:
         process.terminate()
         process.wait(LONGEST)

@@ -3,7 +3,11 @@
     python fastapi_server.py path/to/model --port 8000
 
 POST /tokenize with {"text": "..."} returns the ids and offsets. POST /generate with the same JSON
-streams the answer of a model as text. The model of this example, `repeat`, only repeats the prompt.
+streams the answer of a model as text, and POST /chat with {"messages": [...]} the answer to a chat.
+The model of this example, `repeat`, only repeats the prompt.
+
+A chat that grows has the same text again at each turn. The server keeps the ids of its parts in a
+prompt cache. No text of a message becomes a special token.
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ from bpe.compat import huggingface as hf
 Model = Callable[[list[int]], Iterator[int]]
 """Takes the ids of a prompt, and yields the ids of the answer."""
 Text = Annotated[str, Body(embed=True, max_length=1_000_000)]
+Messages = Annotated[list[dict[str, str]], Body(embed=True, max_length=1000)]
+CACHE_MB = 64
 
 
 def repeat(ids: list[int]) -> Iterator[int]:
@@ -45,6 +51,11 @@ def create(tok: Any, model: Model = repeat) -> FastAPI:
         ids = tok(text, truncation=True, max_length=4096)["input_ids"]
         return StreamingResponse(pieces(tok, model(ids)), media_type="text/plain; charset=utf-8")
 
+    @app.post("/chat")
+    def chat(messages: Messages) -> StreamingResponse:
+        ids = hf.encode_chat(tok, messages, add_generation_prompt=True).ids.tolist()
+        return StreamingResponse(pieces(tok, model(ids)), media_type="text/plain; charset=utf-8")
+
     return app
 
 
@@ -63,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="by default any free port")
     given = parser.parse_args(arguments)
-    hf.patch()
+    hf.patch(prompt_cache_mb=CACHE_MB)
     app = create(AutoTokenizer.from_pretrained(given.model))
     listening = socket.create_server((given.host, given.port))
     print("listening on", listening.getsockname()[1], flush=True)

@@ -37,17 +37,23 @@ class SegmentedTokens(NamedTuple):
     places: list[tuple[int, int, int, int]]
 
 
-def encode_segments(tokenizer: CTokenizer, parts: Sequence[Part], joined: bool) -> SegmentedTokens:
-    """Return the ids, ends and places of segments; a CError has the index of its segment.
-
-    Checks that a buffer which is too small is refused.
-    """
+def in_c(tokenizer: CTokenizer, parts: Sequence[Part]) -> c.Array[_Segment]:
+    """Return an array of pretok_segment."""
     segments = (_Segment * len(parts))()
     for segment, (text, special, ids) in zip(segments, parts, strict=True):
         options = tokenizer._options(special, False)._obj
         segment.text, segment.size = text, len(text)
         segment.ids, segment.id_count = (c.c_uint32 * len(ids))(*ids), len(ids)
         segment.special, segment.allowed = options.special, options.allowed
+    return segments
+
+
+def encode_segments(tokenizer: CTokenizer, parts: Sequence[Part], joined: bool) -> SegmentedTokens:
+    """Return the ids, ends and places of segments; a CError has the index of its segment.
+
+    Checks that a buffer which is too small is refused.
+    """
+    segments = in_c(tokenizer, parts)
     ends, failed, count = (c.c_size_t * len(parts))(), c.c_size_t(77), c.c_size_t()
     library = tokenizer.library
 

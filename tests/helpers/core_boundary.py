@@ -317,7 +317,12 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Normalizer.normalized": lambda: (normalizer(), b"a  b"),
     "PromptCache": lambda: (encoder(), 1 << 16, 8, 32, 7),
     "PromptCache.clear": lambda: (prompts(),),
-    "PromptCache.encode": lambda: (prompts(), "ab cd", added(), b"raise", b"", False, [1], [2]),
+    "PromptCache.encode": lambda: (
+        prompts(), "ab cd", added(), added(), b"raise", b"", False, [1], [2],
+    ),
+    "PromptCache.encode_segments": lambda: (
+        prompts(), ["ab", [1], ("cd", "text")], {"text": added()}, added(), "text", True, b"",
+    ),
     "PromptCache.statistics": lambda: (prompts(),),
     "Spec": lambda: ("ab\u2581<u>".encode(), u32(1, 1, 3, 3), u32(0, 1, 2, 3), piece_fields()),
     "Spec.fields": lambda: (spec(),),

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from bpe import Tokenizer
+from bpe import PromptCache, Tokenizer
 from bpe.compat.huggingface import internals, settings
 from bpe.compat.huggingface.align import Aligner, Span
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
-from bpe.compat.huggingface.prompt_caching import Encode, cached
+from bpe.compat.huggingface.prompt_caching import Encode, caching
 from bpe.compat.huggingface.rows import BareRow, Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.compat.huggingface.windows import (
@@ -84,7 +84,7 @@ class BpeEngine:
         self.is_native = internals.is_native(tokenizer)
         """True if C++ may pad and truncate the ids of a batch."""
         self._words = words
-        self._cached: tuple[float, Encode] = 0.0, tokenizer.encode
+        self._cached = 0.0, caching(tokenizer, 0.0)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -99,10 +99,18 @@ class BpeEngine:
     @property
     def encode(self) -> Encode:
         """The function that returns the ids of a text, as the setting `prompt_cache_mb` says."""
+        return self._caching[1]
+
+    @property
+    def prompt_cache(self) -> PromptCache | None:
+        """The cache of the setting `prompt_cache_mb`; None if it is 0."""
+        return self._caching[0]
+
+    @property
+    def _caching(self) -> tuple[PromptCache | None, Encode]:
         megabytes = settings.prompt_cache_mb
         if self._cached[0] != megabytes:
-            encode = self._tokenizer.encode
-            self._cached = megabytes, cached(self._tokenizer, megabytes) if megabytes else encode
+            self._cached = megabytes, caching(self._tokenizer, megabytes)
         return self._cached[1]
 
     @property

@@ -26,7 +26,8 @@ def encode_chat(
 
     `tok` is a tokenizer of transformers, patched or not. Its template and its special tokens are
     used. The other arguments are those of `bpe.chat.encode`; a tool may also be a function, as in
-    transformers. Only text of the template becomes added tokens.
+    transformers. Only text of the template becomes added tokens. With `patch(prompt_cache_mb=…)`,
+    ids of parts that earlier chats had are copied.
 
     Raises UnsupportedError if bpe does not serve the tokenizer (see `engine`), TypeError if it is
     not one of transformers, and the errors of `bpe.chat.encode`.
@@ -50,6 +51,7 @@ def encode_chat(
         tools=None if tools is None else [_schema(tool) for tool in tools],
         chat_template=template,
         special_tokens=special_tokens,
+        cache=engine.prompt_cache,
         end_ids=[*engine.tokenizer.end_ids, *([] if end is None else [end])],
         **kwargs,
     )

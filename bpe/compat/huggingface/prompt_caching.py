@@ -13,10 +13,15 @@ MIN_LENGTH = 4096
 """The fewest code points of a text for which the cache is asked: shorter texts are one chunk."""
 
 
-def cached(tokenizer: Tokenizer, megabytes: float) -> Encode:
-    """Return `tokenizer.encode`, which copies the ids of parts of long texts that it has seen."""
-    cache = PromptCache(tokenizer, int(megabytes * (1 << 20)))
+def caching(tokenizer: Tokenizer, megabytes: float) -> tuple[PromptCache | None, Encode]:
+    """Return a cache of this size, and `tokenizer.encode` with long texts through it.
+
+    The cache is None if `megabytes` is 0.
+    """
     encode = tokenizer.encode
+    if not megabytes:
+        return None, encode
+    cache = PromptCache(tokenizer, int(megabytes * (1 << 20)))
 
     def encode_cached(text: str, treatment: Treatment) -> list[int]:
         if len(text) < MIN_LENGTH:
@@ -24,4 +29,4 @@ def cached(tokenizer: Tokenizer, megabytes: float) -> Encode:
         ids: list[int] = cache.encode(text, treatment).ids.tolist()
         return ids
 
-    return encode_cached
+    return cache, encode_cached

@@ -20,9 +20,9 @@ void SegmentedText::add(const std::uint8_t *text, std::size_t size,
 }
 
 Refusal SegmentedText::encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids,
-                              Spans &spans) const {
+                              Spans &spans, Encoder::Part which) const {
   const AddedTokenPhases added(AddedTokens::of_ranges(ranges_));
-  return tokenizer.encode_spans(text_.data(), text_.size(), added, cache, ids, spans);
+  return tokenizer.encode_spans(text_.data(), text_.size(), added, cache, ids, spans, which);
 }
 
 std::vector<std::int64_t> SegmentedText::token_ends(const Spans &spans) const {

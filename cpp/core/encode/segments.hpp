@@ -35,8 +35,8 @@ public:
   // Returns the number of bytes of all segments.
   std::size_t size() const { return text_.size(); }
   // Like Tokenizer::encode_spans. Offsets count the bytes of all segments together.
-  Refusal encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids,
-                 Spans &spans) const;
+  Refusal encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids, Spans &spans,
+                 Encoder::Part which = Encoder::Part::FIRST) const;
   // For the spans of `encode`: returns for each segment the number of tokens that begin before
   // its end.
   std::vector<std::int64_t> token_ends(const Spans &spans) const;

@@ -16,15 +16,15 @@ constexpr std::size_t FIRST_SLOTS = 8;
 
 } // namespace
 
-std::size_t Chunk::bytes_of(const ChunkKey &key, std::size_t count) {
-  const std::size_t size =
-      sizeof(Chunk) + count * sizeof(std::uint32_t) + key.domain.size() + key.size;
+std::size_t Chunk::bytes_of(const ChunkKey &key, const ChunkContent &content) {
+  const std::size_t size = sizeof(Chunk) +
+                           (content.count + content.end_count) * sizeof(std::uint32_t) +
+                           key.domain.size() + key.size;
   return (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES;
 }
 
-Chunk *Chunk::make(const ChunkKey &key, std::size_t cut, const std::uint32_t *ids,
-                   std::size_t count) {
-  const std::size_t bytes = bytes_of(key, count);
+Chunk *Chunk::make(const ChunkKey &key, const ChunkContent &content) {
+  const std::size_t bytes = bytes_of(key, content);
   void *const block = std::malloc(bytes - BLOCK_BYTES);
   if (block == nullptr)
     return nullptr;
@@ -33,17 +33,20 @@ Chunk *Chunk::make(const ChunkKey &key, std::size_t cut, const std::uint32_t *id
   chunk->bytes_ = bytes;
   chunk->domain_size_ = key.domain.size();
   chunk->window_size_ = key.size;
-  chunk->cut_ = cut;
-  chunk->count_ = count;
+  chunk->cut_ = content.cut;
+  chunk->count_ = content.count;
+  chunk->end_count_ = content.end_count;
   chunk->flags_ = key.flags;
   auto *to = reinterpret_cast<char *>(chunk + 1);
-  if (count != 0)
-    std::memcpy(to, ids, count * sizeof *ids);
-  to += count * sizeof *ids;
-  if (!key.domain.empty())
-    std::memcpy(to, key.domain.data(), key.domain.size());
-  if (key.size != 0)
-    std::memcpy(to + key.domain.size(), key.window, key.size);
+  const auto add = [&](const void *from, std::size_t size) {
+    if (size != 0)
+      std::memcpy(to, from, size);
+    to += size;
+  };
+  add(content.ids, content.count * sizeof *content.ids);
+  add(content.ends, content.end_count * sizeof *content.ends);
+  add(key.domain.data(), key.domain.size());
+  add(key.window, key.size);
   return chunk;
 }
 

@@ -16,27 +16,33 @@ namespace pretok {
 // The text of a chunk and all else that its ids depend on. PromptCache explains the fields.
 struct ChunkKey {
   std::uint64_t hash = 0;  // of all other fields
-  std::string_view domain; // the policy, the salt, and the borders of segments
+  std::string_view domain; // the policies, the ends of segments, given ids, and the salt
   unsigned flags = 0;
   const std::uint8_t *window = nullptr;
   std::size_t size = 0; // of the window
 };
 
-// A chunk: its key, and the ids of the first `cut` bytes of its window. One block of memory.
-// Immutable, but for hints.
+// What a chunk keeps for the first `cut` bytes of its window: their ids, and for each segment
+// that ends there, the number of ids that begin before its end.
+struct ChunkContent {
+  std::size_t cut = 0;
+  const std::uint32_t *ids = nullptr;
+  std::size_t count = 0;
+  const std::uint32_t *ends = nullptr;
+  std::size_t end_count = 0;
+};
+
+// A key with its content. One block of memory. Immutable, but for hints.
 class Chunk {
 public:
   // Returns a new chunk with one reference, or nullptr if there is no memory.
-  static Chunk *make(const ChunkKey &key, std::size_t cut, const std::uint32_t *ids,
-                     std::size_t count);
+  static Chunk *make(const ChunkKey &key, const ChunkContent &content);
   // Returns the number of bytes that a chunk takes, with those of the allocator.
-  static std::size_t bytes_of(const ChunkKey &key, std::size_t count);
+  static std::size_t bytes_of(const ChunkKey &key, const ChunkContent &content);
 
   std::uint64_t hash() const { return hash_; }
-  std::size_t cut() const { return cut_; }
+  ChunkContent content() const { return {cut_, ids(), count_, ids() + count_, end_count_}; }
   std::size_t bytes() const { return bytes_; }
-  const std::uint32_t *ids() const { return reinterpret_cast<const std::uint32_t *>(this + 1); }
-  std::size_t count() const { return count_; }
   std::size_t window_size() const { return window_size_; }
   unsigned flags() const { return flags_; }
   std::string_view domain() const { return {text(), domain_size_}; }
@@ -61,7 +67,10 @@ private:
   Chunk() = default;
   ~Chunk() = default;
   void destroy();
-  const char *text() const { return reinterpret_cast<const char *>(ids() + count_); }
+  const std::uint32_t *ids() const { return reinterpret_cast<const std::uint32_t *>(this + 1); }
+  const char *text() const {
+    return reinterpret_cast<const char *>(ids() + count_ + end_count_);
+  }
 
   std::atomic<std::uint64_t> next_{0};
   std::uint64_t hash_ = 0;
@@ -70,6 +79,7 @@ private:
   std::size_t window_size_ = 0;
   std::size_t cut_ = 0;
   std::size_t count_ = 0;
+  std::size_t end_count_ = 0;
   Chunk *next_dropped_ = nullptr;
   std::atomic<std::uint32_t> references_{1};
   unsigned flags_ = 0;

@@ -2,10 +2,12 @@
 
 #include "core/base/sizes.hpp"
 #include "core/encode/find_cut.hpp"
+#include "core/encode/segments.hpp"
+#include "core/session/prompt_windows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -17,43 +19,14 @@ constexpr unsigned IS_FIRST = 1; // encoded as a FIRST part, which may get a pre
 constexpr unsigned IS_END = 2;   // the text ends at the end of the window
 
 constexpr std::size_t LONGER_WINDOW = 4;
-constexpr std::size_t ANCHOR_BYTES = 8;
-constexpr int ANCHOR_SHIFT = 60; // 1 of 16 line breaks is an anchor
 
-// Hashes a window of any size. Four independent lanes are faster than hash_long.
-std::uint64_t hash_window(const std::uint8_t *window, std::size_t size, const HashKey &key) {
-  constexpr std::size_t LANE = 16;
-  constexpr std::size_t LANES = 4;
-  if (size < LANE) {
-    std::array<std::uint8_t, LANE> padded{};
-    if (size != 0)
-      std::memcpy(padded.data(), window, size);
-    return hash_words(load_word(padded.data()) ^ size, load_word(padded.data() + 8), key);
-  }
-  if (size < LANE * LANES)
-    return hash_long(window, size, key);
-  std::array<std::uint64_t, LANES> states{};
-  for (std::size_t lane = 0; lane < LANES; ++lane)
-    states[lane] = hash_words(size, lane + 1, key);
-  const auto add_block = [&](std::size_t at) {
-    for (std::size_t lane = 0; lane < LANES; ++lane)
-      states[lane] = hash_words(load_word(window + at + lane * LANE) ^ states[lane],
-                                load_word(window + at + lane * LANE + 8), key);
-  };
-  for (std::size_t at = 0; at < size - LANE * LANES; at += LANE * LANES)
-    add_block(at);
-  add_block(size - LANE * LANES); // may overlap the block before it
-  return hash_words(hash_words(states[0], states[1], key),
-                    hash_words(states[2], states[3], key), key);
+void add_number(std::uint64_t number, std::string &to) {
+  to.append(reinterpret_cast<const char *>(&number), sizeof number);
 }
 
-// Returns a text that only equal policies and salts have.
-std::string domain_of(std::string_view policy, std::string_view salt) {
-  std::array<std::uint64_t, 2> sizes{policy.size(), salt.size()};
-  std::string domain(reinterpret_cast<const char *>(sizes.data()), sizeof sizes);
-  domain.append(policy);
-  domain.append(salt);
-  return domain;
+void add_text(std::string_view text, std::string &to) {
+  add_number(text.size(), to);
+  to.append(text);
 }
 
 // Returns whether find_cut can find cuts.
@@ -76,13 +49,10 @@ public:
                                                           : Encoder::Part::FIRST),
         has_cuts_(has_cuts(tokenizer)),
         has_prefix_(!has_cuts_ ||
-                    tokenizer.encoder().spaces().prefix != TextSpaces::Prefix::NONE),
-        domain_(domain_of(request.policy, request.salt)),
-        domain_hash_(hash_long(reinterpret_cast<const std::uint8_t *>(domain_.data()),
-                               domain_.size(), prompts.key_)) {}
+                    tokenizer.encoder().spaces().prefix != TextSpaces::Prefix::NONE) {}
 
   Result run(FunctionRef<void()> between_chunks) {
-    while (at_ < size_ && result_.refusal.token == nullptr) {
+    while ((at_ < size_ || ends_here(size_)) && result_.refusal.token == nullptr) {
       if (!take_next() && !take_window())
         take_rest();
       if ((++chunks_ & 63U) == 0)
@@ -90,7 +60,7 @@ public:
     }
     if (result_.refusal.token == nullptr)
       count();
-    return result_;
+    return std::move(result_);
   }
 
 private:
@@ -101,7 +71,51 @@ private:
   const std::uint8_t *here() const { return text_ + at_; }
   std::size_t rest() const { return size_ - at_; }
 
-  ChunkKey key_of(std::size_t window, unsigned flags) const {
+  // The segments that end before segment_ are done. Returns whether the next one ends at or
+  // before byte `end`.
+  bool ends_here(std::size_t end) const {
+    return segment_ < request_.segment_count && request_.segments[segment_].end <= end;
+  }
+  // Returns the number of segments that a chunk up to byte `end` completes. One with given ids
+  // at the end is for the next chunk, unless the text ends there.
+  std::size_t count_ends(std::size_t end, bool is_end) const {
+    std::size_t at = segment_;
+    for (; at < request_.segment_count; ++at) {
+      const PromptSegment &segment = request_.segments[at];
+      if (segment.end > end || (segment.end == end && segment.id_count != 0 && !is_end))
+        break;
+    }
+    return at - segment_;
+  }
+
+  // Sets domain_ to a text that depends on the salt, and on the policies, ends and ids of the
+  // segments of a window. Windows within a segment with the same policy have equal domains.
+  void read_domain(std::size_t window) {
+    const std::size_t end = at_ + window;
+    const bool is_one = !ends_here(end);
+    if (is_one && domain_segment_ == segment_)
+      return;
+    domain_segment_ = is_one ? segment_ : NO_SEGMENT;
+    domain_.clear();
+    add_text(request_.salt, domain_);
+    for (std::size_t i = segment_; i < request_.segment_count; ++i) {
+      const PromptSegment &segment = request_.segments[i];
+      const bool is_last = segment.end > end;
+      add_text(segment.policy, domain_);
+      if (is_last)
+        break;
+      add_number(segment.end - at_, domain_);
+      add_number(segment.id_count, domain_);
+      domain_.append(reinterpret_cast<const char *>(segment.ids),
+                     segment.id_count * sizeof *segment.ids);
+    }
+    domain_hash_ = hash_window(reinterpret_cast<const std::uint8_t *>(domain_.data()),
+                               domain_.size(), prompts_.key_);
+  }
+
+  // The result is valid until the domain changes.
+  ChunkKey key_of(std::size_t window, unsigned flags) {
+    read_domain(window);
     const HashKey &key = prompts_.key_;
     const std::uint64_t hash = hash_words(hash_window(here(), window, key) ^ domain_hash_,
                                           std::uint64_t{window} << 2 | flags, key);
@@ -109,11 +123,13 @@ private:
   }
 
   // Returns whether the text from at_ on has the ids of a chunk.
-  bool matches(const Chunk &chunk) const {
+  bool matches(const Chunk &chunk) {
     const bool is_end = (chunk.flags() & IS_END) != 0;
-    return (chunk.flags() & ~IS_END) == part_flag() &&
-           (is_end ? chunk.window_size() == rest() : chunk.window_size() <= rest()) &&
-           chunk.domain() == domain_ &&
+    if ((chunk.flags() & ~IS_END) != part_flag() ||
+        (is_end ? chunk.window_size() != rest() : chunk.window_size() > rest()))
+      return false;
+    read_domain(chunk.window_size());
+    return chunk.domain() == domain_ &&
            std::memcmp(chunk.window(), here(), chunk.window_size()) == 0;
   }
 
@@ -122,17 +138,26 @@ private:
     ChunkRef chunk = prompts_.store_.find(hash);
     if (!chunk || !matches(*chunk))
       return false;
-    const std::size_t count = chunk->count();
-    if (count != 0)
-      std::memcpy(ids_.room(count), chunk->ids(), count * sizeof *chunk->ids());
-    ids_.add(count);
-    if (result_.reused == ids_.size() - count - first_id_)
-      result_.reused_prefix += count;
-    result_.reused += count;
-    bytes_reused_ += chunk->cut();
-    at_ += chunk->cut();
+    const ChunkContent content = chunk->content();
+    const std::size_t before = ids_.size();
+    if (content.count != 0)
+      std::memcpy(ids_.room(content.count), content.ids, content.count * sizeof *content.ids);
+    ids_.add(content.count);
+    if (result_.reused == before - first_id_)
+      result_.reused_prefix += content.count;
+    result_.reused += content.count;
+    bytes_reused_ += content.cut;
+    go_on(before, content);
     follow(std::move(chunk));
     return true;
+  }
+
+  // Goes to the end of a chunk whose ids begin at `first`.
+  void go_on(std::size_t first, const ChunkContent &content) {
+    at_ += content.cut;
+    segment_ += content.end_count;
+    for (std::size_t i = 0; i < content.end_count; ++i)
+      result_.ends.push_back(static_cast<std::int64_t>(first - first_id_ + content.ends[i]));
   }
 
   // Takes the chunk that came after the last one before.
@@ -148,37 +173,35 @@ private:
     last_ = std::move(chunk);
   }
 
-  // Returns the size of the next window, or 0 if the text ends before it.
-  std::size_t window_size() const {
-    const std::size_t min = prompts_.settings_.min_window;
-    const std::size_t max = prompts_.settings_.max_window;
-    const std::uint8_t *const data = here();
-    const std::size_t end = std::min(rest(), max);
-    for (std::size_t at = min; at + ANCHOR_BYTES <= end;) {
-      const void *const found = std::memchr(data + at - 1, '\n', end - ANCHOR_BYTES - at + 1);
-      if (found == nullptr)
+  // Returns the last safe cut of a window, or 0. It lies after all given ids in the window.
+  std::size_t find_cut_of(std::size_t window) const {
+    std::size_t start = at_;
+    for (std::size_t i = segment_; i < request_.segment_count; ++i) {
+      const PromptSegment &segment = request_.segments[i];
+      if (segment.end >= at_ + window)
         break;
-      at = static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data) + 1;
-      if (hash_without_key(load_word(data + at)) >> ANCHOR_SHIFT == 0)
-        return at + ANCHOR_BYTES;
-      ++at;
+      if (segment.id_count != 0)
+        start = segment.end;
     }
-    return rest() >= max ? max : 0;
+    const std::size_t before = start - at_;
+    const std::size_t cut =
+        find_cut(tokenizer_.encoder(), request_.all, tokenizer_.normalizer(), text_ + start,
+                 window - before, later_)
+            .position;
+    return cut == 0 ? 0 : before + cut;
   }
 
   // Takes or encodes the next chunk. Returns false if there is none.
   bool take_window() {
     if (!has_cuts_)
       return false;
-    std::size_t window = window_size();
+    std::size_t window = first_window(here(), rest(), prompts_.settings_.min_window,
+                                      prompts_.settings_.max_window);
     while (window != 0) {
       const ChunkKey key = key_of(window, part_flag());
       if (take(key.hash))
         return true;
-      const std::size_t cut = find_cut(tokenizer_.encoder(), request_.added,
-                                       tokenizer_.normalizer(), here(), window, later_)
-                                  .position;
-      if (cut != 0) {
+      if (const std::size_t cut = find_cut_of(window)) {
         encode(key, cut);
         return true;
       }
@@ -193,10 +216,10 @@ private:
     // A short rest is encoded in less time than the cache needs to keep it.
     const std::size_t min =
         has_cuts_ ? prompts_.settings_.max_window : prompts_.settings_.min_window / 4;
+    const std::size_t before = ids_.size();
     if (rest() < min) {
-      append(rest());
-      at_ = size_;
-      return;
+      const ChunkContent content = append(rest(), true);
+      return go_on(before, content);
     }
     const ChunkKey key = key_of(rest(), part_flag() | IS_END);
     if (!take(key.hash))
@@ -204,28 +227,60 @@ private:
   }
 
   // Encodes the first `cut` bytes of a window, and keeps the ids.
-  void encode(const ChunkKey &key, std::size_t cut) {
+  void encode(ChunkKey key, std::size_t cut) {
+    read_domain(key.size); // a search for another chunk may have changed it
+    key.domain = domain_;
     const std::size_t before = ids_.size();
-    append(cut);
-    at_ += cut;
+    const ChunkContent content = append(cut, (key.flags & IS_END) != 0);
     if (result_.refusal.token != nullptr)
       return;
-    const std::size_t count = ids_.size() - before;
-    if (!prompts_.store_.keeps(Chunk::bytes_of(key, count))) {
+    go_on(before, content);
+    if (!prompts_.store_.keeps(Chunk::bytes_of(key, content))) {
       last_ = ChunkRef();
       return;
     }
-    ChunkRef chunk(Chunk::make(key, cut, ids_.data() + before, count));
+    ChunkRef chunk(Chunk::make(key, content));
     if (!chunk)
       return;
     prompts_.store_.insert(*chunk);
     follow(std::move(chunk));
   }
 
-  // Appends the ids of the next `size` bytes.
-  void append(std::size_t size) {
-    result_.refusal = tokenizer_.encode(here(), size, request_.added, cache_, ids_, part());
+  // Appends the ids of the next `size` bytes. The result is valid until the next call.
+  ChunkContent append(std::size_t size, bool is_end) {
+    const std::size_t before = ids_.size();
+    const std::size_t end_count = count_ends(at_ + size, is_end);
+    ends_.clear();
+    if (end_count == 0)
+      result_.refusal = tokenizer_.encode(here(), size, *request_.segments[segment_].added,
+                                          cache_, ids_, part());
+    else
+      append_segments(size, end_count);
     result_.refusal.position += at_;
+    return {size, ids_.data() + before, ids_.size() - before, ends_.data(), end_count};
+  }
+
+  // Like `append`, for text in which `end_count` segments end. Sets ends_.
+  void append_segments(std::size_t size, std::size_t end_count) {
+    SegmentedText segments;
+    const auto add = [&](std::size_t start, std::size_t end, const PromptSegment &segment,
+                         std::size_t id_count) {
+      // The tokens belong to the caller.
+      const std::shared_ptr<const AddedTokens> tokens(std::shared_ptr<void>(),
+                                                      &segment.added->all);
+      segments.add(text_ + start, end - start, tokens, segment.ids, id_count);
+    };
+    std::size_t start = at_;
+    for (std::size_t i = segment_; i < segment_ + end_count; ++i) {
+      add(start, request_.segments[i].end, request_.segments[i], request_.segments[i].id_count);
+      start = request_.segments[i].end;
+    }
+    if (start < at_ + size)
+      add(start, at_ + size, request_.segments[segment_ + end_count], 0);
+    Spans spans;
+    result_.refusal = segments.encode(tokenizer_, cache_, ids_, spans, part());
+    for (const std::int64_t end : segments.token_ends(spans))
+      ends_.push_back(static_cast<std::uint32_t>(end));
   }
 
   void count() {
@@ -239,6 +294,8 @@ private:
     add(prompts_.ids_reused_, result_.reused);
   }
 
+  static constexpr std::size_t NO_SEGMENT = static_cast<std::size_t>(-1);
+
   PromptCache &prompts_;
   const Tokenizer &tokenizer_;
   const std::uint8_t *const text_;
@@ -250,10 +307,13 @@ private:
   const Encoder::Part later_;
   const bool has_cuts_;
   const bool has_prefix_; // whether something may come before the start of a text
-  const std::string domain_;
-  const std::uint64_t domain_hash_;
 
   std::size_t at_ = 0;
+  std::size_t segment_ = 0; // the first that has not ended
+  std::string domain_;
+  std::uint64_t domain_hash_ = 0;
+  std::size_t domain_segment_ = NO_SEGMENT; // which domain_ is of, if of one only
+  std::vector<std::uint32_t> ends_;         // of the last text that was encoded
   std::size_t bytes_reused_ = 0;
   std::size_t chunks_ = 0;
   ChunkRef last_;

@@ -246,7 +246,7 @@ def test_the_bound_holds(vocabulary: bpe.Vocabulary, backend: BackendName) -> No
 
 def test_recently_used_chunks_stay(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
     tok = Tokenizer(vocabulary, "gpt2")
-    cache = PromptCache(tok, 1 << 20)
+    cache = PromptCache(tok, 2 << 20)
     kept = LINES[:30_000]
     cache.encode(kept)
     for number in range(60):
@@ -286,7 +286,7 @@ def test_many_threads(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     size = 60_000 if backend == "native" else 4_000
     texts = [LINES[at : at + size] for at in range(0, size, size // 6)]
     expected = [tok.encode_array(text) for text in texts]
-    cache = PromptCache(tok, 700_000)
+    cache = PromptCache(tok, 1_400_000)
     failures: list[int] = []
 
     def work(seed: int) -> None:
@@ -305,7 +305,7 @@ def test_many_threads(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
         thread.join()
     assert not failures
     assert cache.stats.calls == 240
-    assert 0 < cache.stats.bytes_held <= 700_000
+    assert 0 < cache.stats.bytes_held <= 1_400_000
 
 
 FORK_WHILE_BUSY = """
