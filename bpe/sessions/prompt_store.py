@@ -19,7 +19,7 @@ LARGEST = 8
 """A text may take 1 / LARGEST of the bound."""
 _ENTRY_BYTES = 300
 """Estimates the memory of the objects of an entry, without the text, the policy and the ids."""
-_LOCK_SECONDS = 0.1
+_LOCK_SECONDS = 1.0
 """How long a call waits for the lock. After a fork, the lock may be held forever."""
 
 

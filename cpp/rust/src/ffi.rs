@@ -73,6 +73,26 @@ pub struct RawPatch {
     pub count: usize,
 }
 
+#[repr(C)]
+pub struct RawReuse {
+    pub prefix: usize,
+    pub total: usize,
+}
+
+#[repr(C)]
+#[derive(Default)]
+pub struct RawPromptStatistics {
+    pub struct_size: usize,
+    pub calls: u64,
+    pub bytes: u64,
+    pub bytes_reused: u64,
+    pub ids: u64,
+    pub ids_reused: u64,
+    pub chunks: u64,
+    pub bytes_held: u64,
+    pub evicted: u64,
+}
+
 pub const ROLES: usize = 14;
 pub const NO_ID: u32 = u32::MAX;
 pub const NO_STOP: usize = usize::MAX;
@@ -369,4 +389,31 @@ extern "C" {
     pub fn pretok_session_text(session: *const Handle, size: *mut usize) -> *const c_char;
     pub fn pretok_session_stable(session: *const Handle) -> usize;
     pub fn pretok_session_free(session: *mut Handle);
+
+    pub fn pretok_prompt_cache_new(
+        tokenizer: *const Handle,
+        max_bytes: usize,
+        result: *mut *mut Handle,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_prompt_cache_encode(
+        cache: *mut Handle,
+        text: *const c_char,
+        size: usize,
+        options: *const RawEncodeOptions,
+        salt: *const c_char,
+        salt_size: usize,
+        ids: *mut u32,
+        capacity: usize,
+        count: *mut usize,
+        reuse: *mut RawReuse,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_prompt_cache_statistics(
+        cache: *const Handle,
+        result: *mut RawPromptStatistics,
+        error: *mut RawError,
+    ) -> c_int;
+    pub fn pretok_prompt_cache_clear(cache: *mut Handle);
+    pub fn pretok_prompt_cache_free(cache: *mut Handle);
 }

@@ -36,6 +36,7 @@ mod encode;
 mod error;
 mod ffi;
 mod options;
+mod prompts;
 mod session;
 mod streams;
 mod tokenizer;
@@ -43,6 +44,7 @@ mod tokens;
 
 pub use error::{Error, ErrorKind};
 pub use options::{DecodeOptions, EncodeOptions, LoadOptions, Special};
+pub use prompts::{PromptCache, PromptIds, PromptStatistics};
 pub use session::{Patch, Session};
 pub use streams::{DecodeStream, EncodeStream};
 pub use tokenizer::Tokenizer;
