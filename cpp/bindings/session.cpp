@@ -1,6 +1,7 @@
 #include "bindings/session.hpp"
 
 #include "bindings/convert.hpp"
+#include "bindings/packed_tokens.hpp"
 #include "bindings/results.hpp"
 
 #include <pybind11/stl.h>
