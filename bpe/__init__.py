@@ -65,9 +65,9 @@ if TYPE_CHECKING:
     from bpe.training.corpus import TrainingSource as TrainingSource
     from bpe.training.stage2 import Stage2 as Stage2
     from bpe.training.train import Alphabet as Alphabet
-    from bpe.training.train import TrainingEngine as TrainingEngine
     from bpe.training.train import train as train
     from bpe.training.trainer import TieBreak as TieBreak
+    from bpe.training.training import TrainingEngine as TrainingEngine
     from bpe.types import Errors as Errors
     from bpe.types import Ids as Ids
     from bpe.types import NewIds as NewIds
@@ -130,7 +130,8 @@ _NAMES = {
     "bpe.tokenizer_facts": "ModelKind VocabularyBuffer",
     "bpe.training.corpus": "TrainingSource",
     "bpe.training.stage2": "Stage2",
-    "bpe.training.train": "Alphabet TrainingEngine train",
+    "bpe.training.train": "Alphabet train",
+    "bpe.training.training": "TrainingEngine",
     "bpe.training.trainer": "TieBreak",
     "bpe.types": "Errors Ids NewIds Normalizer NormalizesText Offsets Padding PresetLike "
     "SegmentLike Spans Special SupportsOffsets Template Text Token Truncation Unit",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -33,17 +33,22 @@ class _NoBar:
 
 @contextmanager
 def progress_bar(
-    label: str, unit: str, progress: bool | None, total: int | None = None
+    label: str,
+    unit: str,
+    progress: bool | None,
+    total: int | Callable[[], int | None] | None = None,
 ) -> Iterator[Bar]:
     """Show a progress bar if standard error is a terminal, unless `progress` is False.
 
-    The bar appears after DELAY seconds. `total` is the number of units at the end, or None if it is
-    unknown.
+    The bar appears after DELAY seconds, with the time that has passed and, if `total` is known, an
+    estimate of the time that is left. `total` is the number of units at the end, or None, or a
+    function that returns it and is called only if there is a bar.
     """
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield _NoBar()
         return
     from tqdm import tqdm
 
-    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=DELAY) as bar:
+    end = total() if callable(total) else total
+    with tqdm(desc=label, unit=unit, unit_scale=True, total=end, delay=DELAY) as bar:
         yield bar

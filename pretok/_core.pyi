@@ -586,6 +586,9 @@ class WordCounts:
     def longest(self) -> int: ...
     @property
     def size(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    def spill(self, write: Callable[[bytes], object]) -> tuple[int, int, int]: ...
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class TokenRows:
@@ -596,6 +599,37 @@ class TokenRows:
         self, symbols: NDArray[np.uint32], sizes: NDArray[np.uint32], counts: NDArray[np.int64]
     ) -> None:
         """Add rows: the symbols of all rows, and the size and the count of each row."""
+
+def merge_runs(
+    runs: Sequence[tuple[Iterable[bytes], int]], write: Callable[[bytes], object]
+) -> tuple[int, int, int]:
+    """The C++ form of bpe.training.runs.merge_runs; both write equal blocks."""
+
+class DiskTrainer:
+    """A Trainer of the words of a run that keeps the places of pairs in a file.
+
+    `append` gets what to write to the end of the file, and `read` an offset and a number of bytes.
+    Pairs that occur less often than `least_count` are not in memory. `step` also returns False if
+    no pair is left that has this count; then `is_exhausted` is true.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[bytes],
+        size: tuple[int, int, int],
+        min_frequency: int,
+        max_token_length: int | None,
+        least_count: int,
+        append: Callable[[bytes], object],
+        read: Callable[[int, int], bytes],
+    ) -> None: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def is_exhausted(self) -> bool: ...
+    def step(self, tokens: int) -> bool: ...
+    def merges(self) -> NDArray[np.uint32]: ...
+    def first_merges(self) -> NDArray[np.uint32]: ...
 
 class Trainer:
     """The C++ form of bpe.training.trainer.Trainer; both return equal results."""

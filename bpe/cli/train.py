@@ -69,11 +69,16 @@ HELPS = {
     "as in minbpe.",
     "--max-pre-token BYTES": "A longer pre-token is an error.  [default: 16 MB]",
     "--max-text BYTES": "A longer line of a .jsonl file is an error.  [default: 64 MB]",
+    "--memory-mb N": "Take at most N million bytes of memory; the rest goes to disk.",
+    "--work-dir FOLDER": "Keep the counts in this folder. After an interruption, the same command "
+    "goes on there.",
     "--threads N": "[default: as many as are useful]",
 }
 """The help of each option that is a parameter of bpe.train."""
 READING = ("field", "include", "max_pre_token", "max_text", "threads")
 """The options that say how to read texts."""
+BOUNDS = ("memory_mb", "work_dir")
+"""The options that bound memory and keep counts."""
 
 
 @click.command("train")
@@ -115,6 +120,9 @@ def train_command(
     remaining ids from 0 on. With --alphabet characters, special tokens come first, and the first
     of them is <unk>. With --initial, the vocabulary has the ids of a tokenizer, and new ones. With
     --stage2, tokens of several words follow.
+
+    With --memory-mb or --work-dir, counts are written to a folder, by default a temporary one. The
+    vocabulary is the same.
 
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.
@@ -198,6 +206,7 @@ def _rehearse(output: Path, options: dict[str, Any], lossy: bool) -> None:
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
             try:
+                options = options | dict.fromkeys(BOUNDS)
                 bpe.train([], progress=False, **options).save(trial, lossy=lossy)
             except ValueError as error:
                 if isinstance(error, UnknownPresetError):

@@ -8,11 +8,12 @@ from bpe.corpus.documents import Position
 from bpe.corpus.encode import Encoded
 from bpe.corpus.options import Options
 from bpe.distributed.cluster import connect, connected, imported
-from bpe.distributed.counting import count_words
+from bpe.distributed.counting import count_runs, count_words
 from bpe.distributed.encoding import encode_files
 from bpe.tokenizer import Tokenizer
 from bpe.training.counting import Words
-from bpe.training.train import Training
+from bpe.training.training import Training
+from bpe.training.work_folder import WorkFolder
 
 __all__ = ["RayEngine", "ray"]
 
@@ -31,8 +32,9 @@ def ray(address: str | None = None) -> RayEngine:
     `bpe.corpus.tokenize` reads and encodes in tasks. Each node gets the tokenizer once; only the
     calling process writes the output. If that process ends, the next call continues, on Ray or
     without it. `bpe.train` counts pre-tokens in tasks; a task counts some files, and one file is
-    never divided. The calling process needs the memory of all distinct pre-tokens, and finds the
-    merges.
+    never divided. The calling process finds the merges. Without `memory_mb`, it needs the memory of
+    all distinct pre-tokens; with it, only this process is bounded, not the tasks. With `work_dir`,
+    counts of finished tasks are kept.
 
     Raises ModuleNotFoundError without ray, ValueError for a wrong address, and ConnectionError if
     there is no cluster at `address`.
@@ -55,3 +57,9 @@ class RayEngine:
     def words(self, training: Training, advance: Callable[[int], object]) -> Words:
         """Return the result of `training.words(advance)`."""
         return count_words(connected(), training, advance)
+
+    def runs(
+        self, training: Training, folder: WorkFolder, advance: Callable[[int], object]
+    ) -> None:
+        """Count the pre-tokens of `training` to `folder`."""
+        count_runs(connected(), training, folder, advance)

@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from bpe.training.corpus import COMPRESSED, EXPANSION
+
 GROUP = 64 << 20
 """A group ends with the file that brings its texts to this total size in bytes."""
-EXPANSION = 4
-"""The estimated size of the texts of a compressed file, divided by the size of the file."""
-COMPRESSED = (".gz", ".zst", ".parquet")
 
 
 class FileGroup(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,6 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 from pretok.rules import Run
 
-if TYPE_CHECKING:
-    from pretok import _core
-
-AnyTrainer: TypeAlias = "Trainer | _core.Trainer"
 NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
 """Replaces each space by "▁", and puts one "▁" before a text, like the normalizer of Llama 2."""
 DECODER = DecoderChain(
@@ -40,6 +36,23 @@ DECODER = DecoderChain(
     )
 )
 """The decoder of Llama 2, which undoes NORMALIZER."""
+
+
+class AnyTrainer(Protocol):
+    """The methods of the trainers."""
+
+    @property
+    def tokens(self) -> int:
+        """The number of learned tokens."""
+
+    def step(self, tokens: int) -> bool:
+        """Merge until there are `tokens` learned tokens; return False if no pair is left."""
+
+    def merges(self) -> NDArray[np.uint32]:
+        """Return the merges."""
+
+    def first_merges(self) -> NDArray[np.uint32]:
+        """Return the first merge of each token."""
 
 
 class CharacterOptions(NamedTuple):

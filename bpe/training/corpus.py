@@ -25,6 +25,9 @@ Texts: TypeAlias = tuple[str | None, list[StrOrBytes] | Iterator[bytes]]
 BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
 
+EXPANSION = 4
+"""The estimated size of the texts of a compressed file, divided by the size of the file."""
+COMPRESSED = (".gz", ".zst", ".parquet")
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 """The last characters of SUFFIXES. A str with another last character cannot name a text file."""
 CHECKED = 64
@@ -170,6 +173,23 @@ def _items(
                     f"pathlib.Path; got {type(item).__name__}"
                 )
             index += 1
+
+
+def expected_size(source: TrainingSource, include: str | Iterable[str]) -> int | None:
+    """Return the size of all texts of `source` in bytes, about; None if it is not known.
+
+    It is the size of the files. A compressed file counts EXPANSION times.
+    """
+    items = [source] if isinstance(source, os.PathLike) else source
+    if not isinstance(items, (list, tuple)) or not all(
+        isinstance(item, os.PathLike) for item in items
+    ):
+        return None
+    files = find_inputs(map(name_of, items), include, reported=False).files
+    return sum(
+        os.path.getsize(name) * (EXPANSION if name.lower().endswith(COMPRESSED) else 1)
+        for name in files
+    )
 
 
 def texts_of_file(

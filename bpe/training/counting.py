@@ -14,6 +14,7 @@ from bpe.text_files import cut_parts
 from bpe.training import corpus
 from bpe.training.corpus import Texts
 from bpe.training.limits import Limits, TooLongError, too_long_pre_token, too_long_text
+from bpe.training.runs import RunSize, Write, write_words
 from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 22
 """The size of a batch in bytes. Counting a batch takes about ten milliseconds."""
+WORD_MEMORY = 320
+"""The estimated memory of a word in a Counter besides its bytes, with that for sorting."""
+BATCH_SHARE = 400
+"""A batch has this share of the memory that all words may take: it may have only new words."""
 WORTH_A_THREAD = 1 << 19
 """The minimal number of bytes per thread; for fewer bytes, starting a thread saves no time."""
 
@@ -53,6 +58,16 @@ class WordCounts:
     def longest(self) -> int:
         """The size of the longest word in bytes."""
         return self._longest
+
+    @property
+    def memory(self) -> int:
+        """The estimated memory of the words in bytes."""
+        return self.size + WORD_MEMORY * len(self._counts)
+
+    def spill(self, write: Write) -> RunSize:
+        """Pass the blocks of a run of all words to `write`, and remove all words."""
+        words = enumerate(self.take())
+        return write_words(sorted((word, count, at) for at, (word, count) in words), write)
 
     def take(self) -> list[tuple[bytes, int]]:
         """Return each word with its count, and remove all words. `longest` does not change."""
@@ -152,13 +167,25 @@ class TextCounter:
 
         A pre-tokenizer without `stream` gets the text as a whole.
         """
+        for _ in self.parts(blocks):
+            pass
+
+    def parts(self, blocks: Iterable[bytes]) -> Iterator[tuple[int, bool]]:
+        """Count the pre-tokens of one text that comes in blocks; yield (size, is_cut) of its parts.
+
+        All text up to the end of the part has been added. If `is_cut`, the rest of the text can be
+        counted alone.
+        """
         if self._stream is None:
-            self._add_words(Counter(self._split(self._joined(blocks))))
+            text = self._joined(blocks)
+            self._add_words(Counter(self._split(text)))
+            yield len(text), False
             return
         stream = self._stream()
         held = 0
         for block in blocks:
             held += len(block) - self._add_pre_tokens(stream.feed(block))
+            yield len(block), False
             # The stream holds a pre-token whose end is unknown, and the text after it that decides
             # where it ends. This later text is at most as long as the pre-token. So if the stream
             # holds more than twice the limit, the pre-token is longer than the limit.
@@ -194,6 +221,14 @@ class TextCounter:
             raise too_long_pre_token(self._limits)
         if self.take is not None and self._words.size >= FULL:
             self.take(self._words.take())
+
+    def limit_batch(self, memory: int) -> None:
+        """Choose a batch whose words take little of `memory` bytes, if there are batches."""
+
+    @property
+    def words(self) -> Words:
+        """The counts, without those of the current batch."""
+        return self._words
 
     def finish(self) -> Words:
         """Return the counts."""
@@ -234,11 +269,11 @@ class NativeCounter(TextCounter):
             self._count_batch()
         return size
 
-    def add_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count the pre-tokens of one text that comes in blocks."""
+    def parts(self, blocks: Iterable[bytes]) -> Iterator[tuple[int, bool]]:
+        """Count the pre-tokens of one text that comes in blocks; see TextCounter."""
         if not self._has_safe_cuts:
             self._count_batch()
-            super().add_blocks(blocks)
+            yield from super().parts(blocks)
             return
         # `cut_parts` raises the error if it finds no safe cut in `most` bytes. Not every end of a
         # pre-token is a safe cut, so these bytes may hold several pre-tokens, each below the limit.
@@ -252,6 +287,11 @@ class NativeCounter(TextCounter):
         )
         for part, _ in parts:
             self.add([part])
+            yield len(part), True
+
+    def limit_batch(self, memory: int) -> None:
+        """Choose a batch whose words take little of `memory` bytes."""
+        self._batch_size = max(1, min(self._batch_size, memory // BATCH_SHARE))
 
     def _count_batch(self) -> None:
         threads = max(1, min(self._threads, self._size // self._min_thread_bytes))

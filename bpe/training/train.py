@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count, islice
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
 
-from bpe.editing.grow import with_vocabulary
-from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
-from bpe.progress import progress_bar
-from bpe.token_table import Packed
 from bpe.tokenizer import Tokenizer
 from bpe.training.arguments import (
     Specials,
@@ -20,33 +15,23 @@ from bpe.training.arguments import (
     check_numbers,
     check_only_initial,
 )
+from bpe.training.bounded import Bound
 from bpe.training.characters import (
-    DECODER,
-    NORMALIZER,
-    AnyTrainer,
     CharacterOptions,
-    CharacterWords,
     words_preset,
 )
-from bpe.training.corpus import TrainingSource, read_texts
-from bpe.training.counting import Take, Words, text_counter
-from bpe.training.initial import Initial, InitialWords
+from bpe.training.corpus import TrainingSource
+from bpe.training.initial import Initial
 from bpe.training.limits import Limits
 from bpe.training.stage2 import Stage2
-from bpe.training.trainer import TieBreak, Trainer
+from bpe.training.trainer import TieBreak
+from bpe.training.training import BYTES, UNLIMITED, Training, TrainingEngine
 from bpe.types import NewIds, PresetLike, SupportsOffsets
-from bpe.vocabulary import Vocabulary
 from pretok.errors import quoted
 from pretok.machine.backend import BackendName, choose_backend
-from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 
 Alphabet: TypeAlias = Literal["bytes", "characters"]
-BYTES = 256
-UNLIMITED = 1 << 62
-"""A number above any count and any length."""
-
-logger = logging.getLogger("bpe")
 
 
 @explained(TRAIN)
@@ -71,6 +56,8 @@ def train(
     include: str | Iterable[str] = (),
     max_pre_token: int | None = None,
     max_text: int | None = None,
+    memory_mb: int | None = None,
+    work_dir: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     threads: int | None = None,
     engine: TrainingEngine | None = None,
@@ -85,7 +72,8 @@ def train(
     column `field`. Any other file is one text. Files that also end in .gz or .zst are unpacked. A
     folder gives its .txt, .jsonl and .parquet files, or with `include` the files whose names match
     one of these glob patterns; "*" gives every text file. A warning says how many files were left
-    out. Memory grows with the distinct pre-tokens. Nothing is written.
+    out. Memory grows with the distinct pre-tokens. Nothing is written
+    without `memory_mb` and `work_dir`.
 
     `preset` defines how to split texts: a name (default "cl100k"), a Preset, a PreTokenizer, or an
     object with `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special
@@ -126,6 +114,15 @@ def train(
     `stage2` adds a second stage, in which tokens may cross words; Stage2 explains it. `source` is
     then read twice.
 
+    `memory_mb` bounds the memory of this process, in millions of bytes: counts go to disk in sorted
+    runs, and so do the places of pairs while merging. `work_dir` is the folder for them, by default
+    a temporary one. It keeps the counts: after an interruption or a kill, the same call goes on
+    where the last run ended, and another `vocab_size` needs no counting. It takes the same inputs
+    and arguments only. The result is the same. ValueError says how much memory is needed, if
+    `memory_mb` is too small. Training that starts with tokens of text (`initial`, `stage2`,
+    alphabet="characters"), with "first-seen", or in pure Python holds all distinct pre-tokens in
+    memory.
+
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
     `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -133,7 +130,8 @@ def train(
     Raises ValueError if `vocab_size` is too small, if special tokens are invalid, if a pre-token is
     too long, or if a str is the name of a file or a folder, or a glob pattern of files; TypeError
     if an item is neither a text nor a path; TextFileError if a file is damaged, malformed, or over
-    a limit; OSError if a file cannot be read.
+    a limit; CorpusError if `work_dir` belongs to other inputs or arguments, or is damaged; OSError
+    if a file cannot be read or written.
 
     >>> tok = train(["ab", "abc", "abcd"], vocab_size=300, special_tokens={"<PAD>": 0, "<UNK>": 1})
     >>> tok.encode("abcde"), tok.token_bytes(260)
@@ -189,7 +187,7 @@ def train(
         source, field, include, pre_tokenizer, limits, threads, backend,
         vocab_size, specials, characters, start, tie_break, min(min_frequency, UNLIMITED),
         None if max_token_length is None else min(max_token_length, UNLIMITED), None, progress,
-        cache_mb,
+        cache_mb, Bound.of(memory_mb, work_dir),
     )  # fmt: skip
     check_engine(threads, engine)
     tokenizer = training.run(engine)
@@ -197,175 +195,3 @@ def train(
         return tokenizer
     split = resolve_pre_tokenizer(stage2.preset, chosen)
     return training.second(tokenizer, split, stage2).run(engine)
-
-
-class TrainingEngine(Protocol):
-    """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
-
-    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
-        """Return the result of `training.words(advance)`."""
-        ...
-
-
-class Training(NamedTuple):
-    """The checked arguments of `train`.
-
-    `characters` is None for an alphabet of bytes, and `initial` to start with an empty vocabulary.
-    """
-
-    source: TrainingSource
-    field: str
-    include: str | Iterable[str]
-    pre_tokenizer: PreTokenizer | SupportsOffsets
-    limits: Limits
-    threads: int | None
-    backend: BackendName | None
-    vocab_size: int
-    specials: Specials
-    characters: CharacterOptions | None
-    initial: Initial | None
-    tie_break: TieBreak
-    min_frequency: int
-    max_token_length: int | None
-    max_words: int | None
-    progress: bool | None
-    cache_mb: float | None
-
-    def run(self, engine: TrainingEngine | None) -> Tokenizer:
-        """Count the pre-tokens of the source, and return the Tokenizer that is trained on them."""
-        rows = take = None
-        if self.initial is not None:
-            rows = InitialWords(self.initial, choose_backend(self.backend))
-            # The characters of all words are counted before the words become rows.
-            take = None if self.initial.takes_characters else rows.add
-        with progress_bar("counting", "B", self.progress) as bar:
-            if engine is None:
-                words = self.words(bar.update, take)
-            else:
-                words = engine.words(self, bar.update)
-        return self.tokenizer(words) if rows is None else self._grown(rows, words)
-
-    def second(
-        self, first: Tokenizer, split: PreTokenizer | SupportsOffsets, stage: Stage2
-    ) -> Training:
-        """Return the training that goes on with the result of this one, as `stage` says."""
-        start = with_vocabulary(first, first.vocabulary, pre_tokenizer=split)
-        return self._replace(
-            initial=Initial.of(start, "after", self.tie_break, stage.vocab_size),
-            pre_tokenizer=split,
-            vocab_size=stage.vocab_size,
-            specials=Specials([], None),
-            characters=CharacterOptions(False, 1.0, "", "<unk>"),
-            max_words=stage.max_words,
-        )
-
-    def words(self, advance: Callable[[int], object], take: Take | None = None) -> Words:
-        """Count the pre-tokens of the source; pass the size of each text to `advance`.
-
-        If there are many, most are passed to `take`, so the result has only the rest.
-        """
-        chosen = choose_backend(self.backend)
-        texts = read_texts(self.source, self.field, self.limits.text, self.include, chosen)
-        make = text_counter if self.initial is None else self.initial.counter
-        counter = make(self.pre_tokenizer, chosen, self.threads, self.limits)
-        counter.take = take
-        return counter.count(texts, advance)
-
-    def tokenizer(self, words: Words) -> Tokenizer:
-        """Return the Tokenizer that is trained on `words`."""
-        limits = self.min_frequency, self.max_token_length
-        backend = choose_backend(self.backend)
-        if self.characters is None:
-            trainer = _trainer(words, backend, self.tie_break, *limits)
-            self._merge(trainer, BYTES + len(self.specials.names))
-            vocabulary, added = _numbered(trainer, self.specials)
-            return Tokenizer(
-                vocabulary, self.pre_tokenizer, added_tokens=added, backend=self.backend,
-                cache_mb=self.cache_mb,
-            )  # fmt: skip
-        texts = CharacterWords(words.take(), self.characters)
-        trainer = texts.trainer(backend, *limits)
-        self._merge(trainer, texts.size + len(self.specials.names))
-        text_vocabulary, added = texts.vocabulary(
-            trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
-        )
-        return Tokenizer(
-            text_vocabulary, WHOLE, added_tokens=added, normalizer=NORMALIZER, decoder=DECODER,
-            backend=self.backend, cache_mb=self.cache_mb,
-        )  # fmt: skip
-
-    def _grown(self, rows: InitialWords, words: Words) -> Tokenizer:
-        """Return the tokenizer that goes on with `initial`, trained on `rows` and `words`."""
-        initial, characters, rest = self.initial, self.characters, words.take()
-        assert initial is not None
-        assert characters is not None, "`train` sets it with `initial`"
-        if initial.takes_characters:
-            rows.add_characters(rest, characters.coverage, characters.required)
-        rows.add(rest)
-        # Before any merge, all ids below vocab_size but those of new tokens are taken.
-        base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
-        trainer = rows.trainer(
-            self.tie_break, self.min_frequency, self.max_token_length, self.max_words
-        )
-        return rows.tokenizer(self._merge(trainer, base_size), self.backend, self.cache_mb)
-
-    def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
-        """Return `trainer` after all merges.
-
-        Before any merge, the vocabulary has `base_size` ids.
-        """
-        merge_count = self.vocab_size - base_size
-        if merge_count < 0:
-            special = len(self.specials.names)
-            parts = (
-                f"{base_size - special} for characters and bytes, {special} for special tokens"
-                if self.initial is None
-                else "the ids of initial= and of the characters that it does not know"
-            )
-            raise ValueError(
-                f"vocab_size={self.vocab_size}; expected at least {base_size}: {parts}; a lower "
-                "character_coverage= leaves out rare characters"
-            )
-        with progress_bar("merging", "token", self.progress, merge_count) as bar:
-            while trainer.tokens < merge_count:
-                token_count = trainer.tokens
-                has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
-                bar.update(trainer.tokens - token_count)
-                if not has_more:
-                    break
-        if trainer.tokens < merge_count:
-            least = self.min_frequency
-            logger.warning(
-                "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the "
-                "vocabulary has %d tokens; train on more text, or choose a smaller vocabulary",
-                self.vocab_size,
-                merge_count,
-                trainer.tokens,
-                f" with min_frequency={least}" if least > 1 else "",
-                base_size + trainer.tokens,
-            )
-        return trainer
-
-
-def _trainer(words: Words, backend: BackendName, tie_break: TieBreak, *limits: Any) -> AnyTrainer:
-    """Return the trainer of `words`; `limits` are min_frequency and max_token_length."""
-    if backend == "python":
-        return Trainer(words, tie_break, *limits)
-    from pretok import _core
-
-    return _core.Trainer(cast(_core.WordCounts, words), tie_break, *limits)
-
-
-def _numbered(trainer: AnyTrainer, specials: Specials) -> tuple[Vocabulary, list[AddedToken]]:
-    """Return the vocabulary and the special tokens, with their final ids."""
-    fixed = frozenset(specials.ids or ())
-    size = BYTES + trainer.tokens
-    ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
-    tokens = [bytes([byte]) for byte in range(BYTES)]
-    lefts, rights, _ = trainer.first_merges().T.tolist()
-    for left, right in zip(lefts, rights, strict=True):
-        tokens.append(tokens[left] + tokens[right])
-    packed = Packed.of(dict(zip(ids, tokens, strict=False)))
-    vocabulary = Vocabulary._of_packed(packed, packed.ids[trainer.merges()], False, False)
-    added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
-    return vocabulary, [AddedToken(name, id) for name, id in added]

@@ -3,6 +3,7 @@
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/packed_tokens.hpp"
+#include "bindings/word_runs.hpp"
 #include "core/base/ids.hpp"
 #include "core/corpus/json_lines.hpp"
 #include "core/split/safe_cut.hpp"
@@ -72,6 +73,16 @@ public:
 
   // Returns the estimated size of all words, in bytes.
   std::size_t size() const { return counts_.size(); }
+  // Writes a sorted run (bpe/training/runs.py), passing each block to `write`, and resets the
+  // counts. Returns (words, bytes, total) of RunSize.
+  py::tuple spill(const py::function &write) {
+    const BlockSink sink(write);
+    const py::gil_scoped_release released;
+    const RunSize size = counts_.spill(sink, InterruptCheck());
+    return run_size(size);
+  }
+
+  std::size_t memory() const { return counts_.memory(); }
 
   // Like `take`, for C++.
   WordTable take_table() { return counts_.take(threads_); }
@@ -306,6 +317,8 @@ void bind_training(py::module_ &module) {
       .def("add_words", &NativeWordCounts::add_words, py::arg("words"))
       .def_property_readonly("longest", on_self(&NativeWordCounts::longest))
       .def_property_readonly("size", on_self(&NativeWordCounts::size))
+      .def_property_readonly("memory", on_self(&NativeWordCounts::memory))
+      .def("spill", &NativeWordCounts::spill, py::arg("write"))
       .def("take", on_self(&NativeWordCounts::take));
   py::class_<NativeTokenRows>(module, "TokenRows")
       .def(py::init<>())
@@ -326,6 +339,7 @@ void bind_training(py::module_ &module) {
       .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
       .def("merges", on_self(&NativeTrainer::merges))
       .def("first_merges", on_self(&NativeTrainer::first_merges));
+  bind_word_runs(module);
   module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
              py::arg("per_text"), py::arg("last"), py::arg("check"));
   module.def("check_utf8", &check_utf8_of, py::arg("data"), py::arg("state"));

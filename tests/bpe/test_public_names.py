@@ -79,6 +79,7 @@ PUBLIC = (pretok, pretok.charsets, pretok.pre_tokenizers, bpe, bpe.chat, bpe.cor
 INTERNAL = {
     "Backend", "Encoded", "IdStream", "KeptText", "Matcher", "Merge", "Options", "Packed", "Path",
     "PathLike", "Pipeline", "Position", "Rows", "Shard", "Training", "TextStream", "Words",
+    "WorkFolder",
 }  # fmt: skip
 """Types of paths, and of members that users do not call, such as the methods of rules."""
 STANDS_IN = {"AddedToken", "DecodeStream", "Tokenizer"}

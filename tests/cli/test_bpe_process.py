@@ -181,7 +181,11 @@ raise SystemExit(main(arguments))
 @posix
 @pytest.mark.parametrize(
     ("place", "name"),
-    [("bpe.training.train", "text_counter"), ("bpe.training.train", "_trainer"), ("os", "replace")],
+    [
+        ("bpe.training.training", "text_counter"),
+        ("bpe.training.training", "_trainer"),
+        ("os", "replace"),
+    ],
     ids=["counting", "merging", "saving"],
 )
 def test_ctrl_c_while_training_does_not_change_the_file(

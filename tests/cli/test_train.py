@@ -294,3 +294,18 @@ def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
             assert bpe.load(out).merge_ids == expected.merge_ids
     message = error_of(call, *given, *start, "-n", "99", "-o", out)
     assert "--vocab-size 99; expected at least 261, the vocab_size of --initial" in message
+
+
+def test_bounded_memory(call: Call, given: list[str], tmp_path: Path) -> None:
+    out, work = tmp_path / "out.json", tmp_path / "work"
+    expected = bpe.train([WORDS], 270)
+    options = ["-n", "270", "--memory-mb", "100000", "--work-dir", str(work), "-o", str(out)]
+    for _ in range(2):
+        status, _, errors = call(*given, *options)
+        assert (status, errors) == (0, "")
+        assert bpe.load(out).merges == expected.merges
+    message = error_of(call, *given, *options, "--preset", "gpt2")
+    assert "cannot go on with this folder, because it belongs to a training with" in message
+    message = error_of(call, *given, "-n", "270", "--memory-mb", "1", "-o", str(out))
+    assert "--memory-mb 1; training needs at least" in message
+    assert names(tmp_path) == ["out.json", "text.txt", "work"]

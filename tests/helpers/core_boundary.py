@@ -123,6 +123,25 @@ def trainer() -> _core.Trainer:
     return _core.Trainer(counts, "huggingface", 1, None)
 
 
+RUN = b"\0\2ab\1\0\0\1b\5\1"
+"""A block with the words "ab" and "b", which occur once and five times."""
+
+
+def ignore(_: object) -> None:
+    pass
+
+
+def disk_trainer() -> _core.DiskTrainer:
+    log = bytearray()
+    return _core.DiskTrainer(
+        [RUN], (2, 3, 7), 1, None, 0, log.extend, lambda start, size: bytes(log[start:][:size])
+    )
+
+
+def read_nothing(start: int, size: int) -> bytes:
+    return bytes(size)
+
+
 def huggingface_call() -> Any:
     return _core.huggingface_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
 
@@ -343,6 +362,15 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "WordCounts": lambda: (),
     "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
+    "DiskTrainer": lambda: ([RUN], (2, 3, 7), 1, None, 0, ignore, read_nothing),
+    "DiskTrainer.first_merges": lambda: (disk_trainer(),),
+    "DiskTrainer.is_exhausted": lambda: (disk_trainer(),),
+    "DiskTrainer.merges": lambda: (disk_trainer(),),
+    "DiskTrainer.step": lambda: (disk_trainer(), 258),
+    "DiskTrainer.tokens": lambda: (disk_trainer(),),
+    "merge_runs": lambda: ([([RUN], 0), ([RUN], 7)], ignore),
+    "WordCounts.memory": lambda: (_core.WordCounts(),),
+    "WordCounts.spill": lambda: (_core.WordCounts(), ignore),
     "WordCounts.longest": lambda: (_core.WordCounts(),),
     "WordCounts.size": lambda: (_core.WordCounts(),),
     "WordCounts.take": lambda: (_core.WordCounts(),),

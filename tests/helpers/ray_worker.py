@@ -16,7 +16,7 @@ from typing import Any
 from bpe.corpus import documents, parts
 from bpe.corpus.encode import DocumentEncoder
 from bpe.distributed import encoding
-from bpe.training.train import Training
+from bpe.training.training import Training
 
 DEATHS = "PRETOK_TEST_DEATHS"
 """The environment variable with the folder of deaths."""

@@ -42,6 +42,10 @@ public:
 
   // Returns the number of slots in use.
   std::size_t size() const { return used_; }
+  // Returns the number of slots that may be in use before the table doubles.
+  std::size_t limit() const { return limit_; }
+  // Returns the memory of the slots in bytes.
+  std::size_t memory() const { return slots_.size() * sizeof(Slot); }
 
   // Prefetches the memory that `find` reads first.
   void prefetch(std::uint64_t hash) const {

@@ -12,6 +12,14 @@ namespace {
 
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 
+// Returns a merge with the names of the symbols of the alphabet.
+Trainer::Merge named(const Trainer::Merge &merge, const std::vector<std::uint32_t> &names) {
+  const auto name = [&names](Trainer::Symbol symbol) {
+    return symbol < names.size() ? names[symbol] : symbol;
+  };
+  return {name(merge.left), name(merge.right), merge.result};
+}
+
 } // namespace
 
 // Returns changes_[index]. If `index` is NO_INDEX, first adds a change and sets `index`. The
@@ -249,34 +257,28 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
   }
 }
 
-// Returns a merge with the names of the symbols of the alphabet.
-Trainer::Merge Trainer::named(const Merge &merge) const {
-  const auto name = [this](Symbol symbol) {
-    return symbol < names_.size() ? names_[symbol] : symbol;
-  };
-  return {name(merge.left), name(merge.right), merge.result};
-}
-
-std::vector<Trainer::Merge> Trainer::merges() const {
+std::vector<Trainer::Merge> Trainer::last_merges(const std::vector<Merge> &merges,
+                                                 const std::vector<std::uint32_t> &names) {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  // The `count` of each pair is the index in merges_ of its last merge, plus one.
+  // The `count` of each pair is the index in `merges` of its last merge, plus one.
   PairCounts last;
   std::int64_t place = 0;
-  for (const Merge &merge : merges_)
+  for (const Merge &merge : merges)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;
   std::vector<Merge> result;
   place = 0;
-  for (const Merge &merge : merges_)
+  for (const Merge &merge : merges)
     if (last.find(pair_key(merge.left, merge.right))->count == ++place)
-      result.push_back(named(merge));
+      result.push_back(named(merge, names));
   return result;
 }
 
-std::vector<Trainer::Merge> Trainer::first_merges() const {
+std::vector<Trainer::Merge> Trainer::first_merges(const std::vector<Merge> &merges,
+                                                  const std::vector<std::uint32_t> &names) {
   std::vector<Merge> result;
-  for (const Merge &merge : merges_)
-    if (merge.result == names_.size() + result.size())
-      result.push_back(named(merge));
+  for (const Merge &merge : merges)
+    if (merge.result == names.size() + result.size())
+      result.push_back(named(merge, names));
   return result;
 }
 

@@ -82,10 +82,20 @@ public:
   // Returns the merges in order. If words consist of bytes, a symbol is a byte (0 to 255), or
   // 256 + k for learned token k, counted from 0. If words consist of characters from an
   // alphabet of n, or of n tokens, a symbol is the index of a character or token, or n + k.
-  std::vector<Merge> merges() const;
+  std::vector<Merge> merges() const { return last_merges(merges_, names_); }
   // Returns the first merge of each token, in order. A pair may be merged several times;
   // merges() has only the last merge of each pair.
-  std::vector<Merge> first_merges() const;
+  std::vector<Merge> first_merges() const { return first_merges(merges_, names_); }
+
+  // The same for any merges of symbols. Symbol s of the alphabet is names[s] in the results.
+  static std::vector<Merge> last_merges(const std::vector<Merge> &merges,
+                                        const std::vector<std::uint32_t> &names);
+  static std::vector<Merge> first_merges(const std::vector<Merge> &merges,
+                                         const std::vector<std::uint32_t> &names);
+  // Returns the bytes in the order in which Hugging Face's trainer compares them: by the
+  // character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
+  // come first.
+  static std::vector<std::uint32_t> byte_order();
 
 private:
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
@@ -143,7 +153,6 @@ private:
   Symbol token_of(PairKey key, const Place *places, std::size_t size);
   void merge(std::uint32_t index, PeriodicCheck &periodic_check);
   void replace(PairKey key, Place place, Symbol result);
-  Merge named(const Merge &merge) const;
 
   TrainerOptions options_;
   // For each symbol of the alphabet, the number of this symbol in the results: its byte, or the

@@ -16,10 +16,9 @@ std::vector<std::uint32_t> numbers_below(std::size_t limit) {
   return numbers;
 }
 
-// Returns the bytes in the order in which Hugging Face's trainer compares them: by the
-// character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
-// come first.
-std::vector<std::uint32_t> huggingface_byte_order() {
+} // namespace
+
+std::vector<std::uint32_t> Trainer::byte_order() {
   std::vector<std::uint32_t> order = numbers_below(256);
   std::stable_partition(order.begin(), order.end(), [](std::uint32_t byte) {
     return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
@@ -27,11 +26,9 @@ std::vector<std::uint32_t> huggingface_byte_order() {
   return order;
 }
 
-} // namespace
-
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  FunctionRef<void()> check_interrupt)
-    : options_(options), names_(huggingface_byte_order()), tokens_(names_, 1) {
+    : options_(options), names_(byte_order()), tokens_(names_, 1) {
   PeriodicCheck periodic_check(check_interrupt);
   load(words, periodic_check);
   find_pairs(periodic_check);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/byte_view.hpp"
+#include "core/base/function_ref.hpp"
 #include "core/base/scratch.hpp"
 #include "core/split/fast/splitter.hpp"
 #include "core/split/pre_tokenizer.hpp"
@@ -10,6 +11,7 @@
 #include "core/threads/parallel.hpp"
 #include "core/threads/text_tasks.hpp"
 #include "core/train/waiting_words.hpp"
+#include "core/train/word_runs.hpp"
 #include "core/train/word_table.hpp"
 
 #include <algorithm>
@@ -40,6 +42,11 @@ public:
   std::size_t size() const;
   // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);
+  // Writes all words as a sorted run (word_runs.hpp), and empties this object.
+  RunSize spill(FunctionRef<void(ByteView)> write, FunctionRef<void()> check_interrupt);
+  // Returns the memory of the words in bytes, with the memory that the next words or `spill`
+  // may take in addition.
+  std::size_t memory() const;
 
 private:
   std::uint64_t next_position_ = 0;

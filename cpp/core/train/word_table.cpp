@@ -145,6 +145,16 @@ const std::vector<Word> &WordTable::finish() {
   return words_;
 }
 
+std::size_t WordTable::memory() const {
+  constexpr std::size_t SORT_BYTES = 16;
+  const auto with_growth = [](std::size_t used, std::size_t limit, std::size_t bytes) {
+    return used >= limit - limit / 4 ? 3 * bytes : bytes;
+  };
+  return block_bytes_ + words_.size() * SORT_BYTES +
+         with_growth(words_.size(), words_.capacity(), words_.capacity() * sizeof(Word)) +
+         with_growth(slots_.size(), slots_.limit(), slots_.memory());
+}
+
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
   bytes_ += bytes.size;
@@ -153,10 +163,12 @@ const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
     // current block.
     if (bytes.size > WORD_BLOCK_BYTES / 8) {
       blocks_.push_back(std::make_unique<std::uint8_t[]>(bytes.size));
+      block_bytes_ += bytes.size;
       std::memcpy(blocks_.back().get(), bytes.data, bytes.size);
       return blocks_.back().get();
     }
     blocks_.push_back(std::make_unique<std::uint8_t[]>(WORD_BLOCK_BYTES));
+    block_bytes_ += WORD_BLOCK_BYTES;
     block_end_ = blocks_.back().get();
     block_bytes_left_ = WORD_BLOCK_BYTES;
   }

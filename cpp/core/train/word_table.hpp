@@ -41,6 +41,9 @@ public:
   std::size_t longest() const { return longest_; }
   // Returns the estimated size of all words in bytes.
   std::size_t size() const { return bytes_ + words_.size() * WORD_OVERHEAD; }
+  // Returns the memory of this table in bytes. A vector that is nearly full counts three times,
+  // since growing doubles it. Each word also counts 16 bytes for sorting (word_runs.cpp).
+  std::size_t memory() const;
   // Returns the words in the order of Word::first. After this call, do not add anything.
   const std::vector<Word> &finish();
 
@@ -74,6 +77,7 @@ private:
   std::size_t block_bytes_left_ = 0;
   std::size_t longest_ = 0;
   std::size_t bytes_ = 0;          // of the words that were not added by a table
+  std::size_t block_bytes_ = 0;    // of all blocks
   bool are_counts_stored_ = false; // true if words_ has the current counts
   bool are_slots_filled_ = true;   // true if slots_ refers to every word of words_
 };

@@ -21,6 +21,7 @@ import bpe
 from bpe.corpus.options import make_options
 from bpe.distributed import RayEngine, counting, encoding, groups
 from bpe.distributed.cluster import share
+from bpe.training import work_folder
 from command_line import PACKAGE_FOLDER, Call, caller, error_of
 from corpora import content, random_documents, tokenizer, write, write_json_lines
 from paths import HELPERS
@@ -179,12 +180,25 @@ def test_errors_are_those_of_one_process(cluster: Path, inputs: list[str]) -> No
 
 @pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
 def test_the_merges_are_those_of_one_process(
-    cluster: Path, inputs: list[str], tie_break: bpe.TieBreak
+    cluster: Path, inputs: list[str], tie_break: bpe.TieBreak, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
     source = [Path(name) for name in inputs]
     options: dict[str, Any] = {"vocab_size": 330, "special_tokens": ["<s>"], "tie_break": tie_break}
-    assert bpe.train(source, engine=RAY, **options) == bpe.train(source, **options)
+    expected = bpe.train(source, **options)
+    assert bpe.train(source, engine=RAY, **options) == expected
     assert (cluster / "count").exists()
+    assert bpe.train(source, engine=RAY, **options, memory_mb=100_000) == expected
+    monkeypatch.setattr(counting, "RUNS_PER_STATE", 1)
+    monkeypatch.setattr(work_folder, "FAN_IN", 3)
+    finish = work_folder.WorkFolder.finish
+    monkeypatch.setattr(work_folder.WorkFolder, "finish", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        bpe.train(source, engine=RAY, **options, work_dir=tie_break)
+    monkeypatch.setattr(work_folder.WorkFolder, "finish", finish)
+    assert bpe.train(source, engine=RAY, **options, work_dir=tie_break) == expected
     texts: list[Any] = [*random_documents(20, 24), Path(inputs[0]), bytearray(b"bytes bytes")]
     assert bpe.train(iter(texts), engine=RAY, **options) == bpe.train(iter(texts), **options)
     write(Path("bad.jsonl"), b"{}\n")

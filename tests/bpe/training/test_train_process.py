@@ -26,7 +26,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C t
 def test_control_c_ends_training(
     phase: str, backend: BackendName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = sys.modules["bpe.training.train"]
+    module = sys.modules["bpe.training.training"]
 
     def texts() -> Iterator[str]:
         yield from PROSE

@@ -1,0 +1,376 @@
+"""Train within a bound on memory, and go on after the process was killed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.encoding.utf8 import StrOrBytes
+from bpe.errors import UnsupportedError
+from bpe.training import corpus
+from bpe.training.corpus import TrainingSource, name_of, source_items, texts_of_file
+from bpe.training.counting import TextCounter, Words, empty_words
+from bpe.training.limits import TooLongError
+from bpe.training.runs import RunSize, blocks_of, run_file, words_of
+from bpe.training.work_folder import WorkFolder, identity_of, without_start
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
+
+if TYPE_CHECKING:
+    from pretok import _core
+
+MB = 10**6
+MIN_ROOM = 64 * MB
+"""The memory that training needs besides that of the process."""
+RESERVE = 32 * MB
+"""Memory for texts, blocks and buffers."""
+COMMIT = 4 << 30
+"""The number of bytes of text after which counts are written even if they fit in memory."""
+SLOT = 4
+"""The memory of the trainer on disk for each byte of a word, and for its end."""
+Advance = Callable[[int], object]
+
+
+class Bound(NamedTuple):
+    """The arguments memory_mb and work_dir of `bpe.train`."""
+
+    memory_mb: int | None
+    folder: Path | None
+
+    @classmethod
+    def of(cls, memory_mb: int | None, work_dir: str | os.PathLike[str] | None) -> Bound | None:
+        """Return the bound, or None if neither argument is given; check memory_mb.
+
+        Raises ValueError if the process already has too much memory.
+        """
+        if memory_mb is None and work_dir is None:
+            return None
+        if memory_mb is not None and (type(memory_mb) is not int or memory_mb < 1):
+            raise ValueError(f"memory_mb={memory_mb!r:.40}; expected None or an int of at least 1")
+        bound = cls(memory_mb, None if work_dir is None else Path(work_dir))
+        bound.room(MIN_ROOM, "training needs at least")
+        return bound
+
+    def room(self, needed: int, why: str) -> int:
+        """Return the memory that the process may still take, in bytes.
+
+        Raises ValueError if it is less than `needed`; `why` comes before the needed number.
+        """
+        if self.memory_mb is None:
+            return sys.maxsize
+        taken = resident()
+        room = self.memory_mb * MB - taken
+        if room < needed:
+            raise ValueError(
+                f"memory_mb={self.memory_mb}; {why} {-(-(needed + taken) // MB)} MB here: the "
+                f"process already takes {-(-taken // MB)} MB, and {-(-needed // MB)} MB come on "
+                "top; pass at least this number"
+            )
+        return room
+
+    @contextmanager
+    def work_folder(
+        self, stage: str, arguments: Callable[[], dict[str, object]]
+    ) -> Iterator[WorkFolder]:
+        """Yield the folder for a stage of training: that of the caller, or a temporary one."""
+        if self.folder is None:
+            with tempfile.TemporaryDirectory(prefix="pretok-train-") as name:
+                yield WorkFolder(Path(name) / stage, {})
+            return
+        from bpe.corpus.lock import locked
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder):
+            yield WorkFolder(self.folder / stage, arguments())
+
+
+def resident() -> int:
+    """Return the memory of this process in bytes, or 0 if the system does not say it."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        pass
+    try:
+        import resource
+    except ImportError:
+        return 0
+    # The highest memory so far, which is not lower.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def split_name(pre_tokenizer: object) -> str:
+    """Return a text that identifies a pre-tokenizer; raise UnsupportedError for a custom one."""
+    if not isinstance(pre_tokenizer, PreTokenizer):
+        raise UnsupportedError(
+            f"work_dir= needs a preset, which can be compared with that of an earlier run, got "
+            f"{type(pre_tokenizer).__name__}; omit work_dir="
+        )
+    shown = repr(pre_tokenizer.preset)
+    return f"{pre_tokenizer.preset.name} {sha256(shown.encode()).hexdigest()}"
+
+
+class Counting(NamedTuple):
+    """What to count, and how."""
+
+    source: TrainingSource
+    field: str
+    include: Any
+    max_text: int
+    backend: BackendName
+    counter: TextCounter
+    bound: Bound
+
+    def run(self, folder: WorkFolder, advance: Advance) -> None:
+        """Count the pre-tokens of the source to `folder`, from where an earlier run stopped."""
+        spiller = _Spiller(self, folder, advance)
+        inputs: list[list[Any]] = []
+        items = source_items(self.source, corpus.BLOCK, self.include, self.backend)
+        name = None
+        try:
+            for index, item in enumerate(items):
+                name = None if isinstance(item, list) else name_of(item)
+                identity = identity_of(item, checksum=self.bound.folder is not None)
+                part = 0
+                if index < len(folder.done):
+                    folder.check_input(index, identity)
+                    inputs.append(identity)
+                    advance(sum(map(len, item)) if isinstance(item, list) else identity[1])
+                    continue
+                if folder.size is not None:
+                    folder.check_end(index + 1)
+                if index == len(folder.done) and folder.part:
+                    folder.check_input(index, identity)
+                    part = folder.part
+                spiller.begin(inputs, identity, part)
+                if not isinstance(item, list):
+                    self._count_file(name_of(item), part, spiller)
+                elif not part:
+                    spiller.add(item)
+                inputs.append(identity)
+                spiller.begin(inputs, None, 0)
+        except TooLongError as error:
+            raise error.at(name) from None
+        folder.check_end(len(inputs))
+        if folder.size is None:
+            spiller.begin(inputs, None, 0)
+            spiller.finish()
+            folder.finish(self.backend)
+
+    def _count_file(self, name: str, part: int, spiller: _Spiller) -> None:
+        for _, texts in texts_of_file(name, self.field, self.max_text, self.backend):
+            if isinstance(texts, list):
+                if part:
+                    part -= 1
+                else:
+                    spiller.add(texts)
+            else:
+                for size, is_cut in self.counter.parts(without_start(texts, part)):
+                    spiller.counted(size, size if is_cut else None)
+
+
+class _Spiller:
+    """Writes the counts to runs when they take too much memory."""
+
+    def __init__(self, counting: Counting, folder: WorkFolder, advance: Advance) -> None:
+        room = counting.bound.room(MIN_ROOM, "counting needs at least")
+        self._limit = room - RESERVE
+        self._counting = counting
+        self._folder = folder
+        self._advance = advance
+        self._size = 0  # of the texts since the last run
+        counting.counter.limit_batch(self._limit)
+
+    def begin(self, inputs: list[list[Any]], identity: list[Any] | None, part: int) -> None:
+        """Begin an input, of which `part` is counted; all `inputs` before it are counted."""
+        self._inputs = inputs
+        self._identity = identity
+        self._part: int | None = part
+        if identity is None and self._folder.is_pending:
+            self._spill()  # training can go on from here, but not from the last run
+
+    def add(self, texts: list[StrOrBytes]) -> None:
+        """Count a list of texts, which is one part of an input."""
+        self.counted(self._counting.counter.add(texts), 1)
+
+    def counted(self, size: int, part: int | None) -> None:
+        """Note that text of `size` was counted.
+
+        `part` is added to the counted part of the input; None if training cannot go on from here.
+        """
+        self._advance(size)
+        self._part = None if part is None or self._part is None else self._part + part
+        self._size += size
+        if self._size >= COMMIT or self._counting.counter.words.memory > self._limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        words = self._counting.counter.finish()
+        number, path = self._folder.new_run()
+        with run_file(path) as write:
+            size = RunSize(*words.spill(write))
+        self._folder.add_run(number, size)
+        self._size = 0
+        if self._part is not None:
+            self._folder.commit(self._inputs, self._identity, self._part, self._counting.backend)
+
+    def finish(self) -> None:
+        """Write the last run."""
+        self._spill()
+
+
+class RunWords:
+    """The words of a finished WorkFolder, for a trainer in memory."""
+
+    def __init__(self, folder: WorkFolder) -> None:
+        self._folder = folder
+
+    def take(self) -> list[tuple[bytes, int]]:
+        """Return each word with its count, in the order of first appearance."""
+        entries = sorted(words_of(blocks_of(self._folder.words)), key=lambda entry: entry[2])
+        return [(word, count) for word, count, _ in entries]
+
+    def batches(self) -> Iterator[list[tuple[bytes, int]]]:
+        """Yield the words in batches, sorted by their bytes."""
+        for block in blocks_of(self._folder.words):
+            yield [(word, count) for word, count, _ in words_of([block])]
+
+    def words(self, backend: BackendName) -> Words:
+        """Return the words as a WordCounts."""
+        words = empty_words(backend)
+        words.add_words(dict(self.take()))
+        return words
+
+    def check(self, bound: Bound, byte: int, word: int, what: str) -> None:
+        """Raise ValueError if the words do not fit in memory.
+
+        They need `byte` bytes for each of their bytes, and `word` for each word.
+        """
+        size = self._folder.size
+        assert size is not None, "the folder is finished"
+        bound.room(
+            size.bytes * byte + size.words * word,
+            f"the {size.words:,} distinct pre-tokens have {size.bytes:,} bytes, which {what} "
+            "holds in memory; it needs about",
+        )
+
+
+class _Log:
+    """A file without a name, to which blocks are appended and from which they are read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, prefix=".", buffering=0)  # noqa: SIM115
+
+    def append(self, data: bytes) -> None:
+        """Write `data` at the end."""
+        self._file.seek(0, os.SEEK_END)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset` on."""
+        self._file.seek(offset)
+        data = self._file.read(size)
+        while len(data) < size and (more := self._file.read(size - len(data))):
+            data += more
+        return data
+
+    def close(self) -> None:
+        """Close the file, which removes it."""
+        self._file.close()
+
+
+class BoundedTrainer:
+    """The C++ trainer that keeps the places of pairs on disk; the results are those of Trainer.
+
+    It holds only pairs that occur `least` times or more. If no such pair is left, training starts
+    again with a lower number, which gives the same merges so far.
+    """
+
+    def __init__(
+        self,
+        folder: WorkFolder,
+        bound: Bound,
+        min_frequency: int,
+        max_token_length: int | None,
+        vocab_size: int,
+    ) -> None:
+        size = folder.size
+        assert size is not None, "the folder is finished"
+        bound.room(
+            (size.bytes + size.words) * SLOT + MIN_ROOM,
+            f"the {size.words:,} distinct pre-tokens have {size.bytes:,} bytes, for which "
+            "training needs at least",
+        )
+        self._folder = folder
+        self._bound = bound
+        self._limits = min_frequency, max_token_length
+        self._least = size.total // (LEAST_SHARE * vocab_size)
+        self._size = size
+        self._log: _Log | None = None
+        self._trainer: _core.DiskTrainer | None = None
+        self._restart()
+
+    def _restart(self) -> None:
+        from pretok import _core
+
+        self.close()  # frees the memory
+        self._log = _Log(self._folder.path)
+        try:
+            self._trainer = _core.DiskTrainer(
+                blocks_of(self._folder.words), self._size, *self._limits, self._least,
+                self._log.append, self._log.read,
+            )  # fmt: skip
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Free the memory and the disk space of the trainer."""
+        self._trainer = None
+        if self._log is not None:
+            self._log.close()
+
+    @property
+    def tokens(self) -> int:
+        """The number of learned tokens."""
+        return self._done.tokens
+
+    @property
+    def _done(self) -> _core.DiskTrainer:
+        return cast("_core.DiskTrainer", self._trainer)
+
+    def step(self, tokens: int) -> bool:
+        """Merge until there are `tokens` learned tokens; return False if no pair is left."""
+        while not self._done.step(tokens):
+            if not self._done.is_exhausted:
+                return False
+            self._least //= LEAST_STEP
+            self._restart()
+        self._bound.room(0, f"the first {self.tokens} merges took more; training needs more than")
+        return True
+
+    def merges(self) -> NDArray[np.uint32]:
+        """Return the merges."""
+        return self._done.merges()
+
+    def first_merges(self) -> NDArray[np.uint32]:
+        """Return the first merge of each token."""
+        return self._done.first_merges()
+
+
+LEAST_SHARE = 64
+"""The trainer first holds pairs with this share of the text, divided by the vocabulary's size."""
+LEAST_STEP = 16
+"""The divisor of the least count when no pair is left that has it."""

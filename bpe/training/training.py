@@ -1,0 +1,294 @@
+"""Define Training, which counts pre-tokens and merges them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import count, islice
+from typing import Any, NamedTuple, Protocol, cast
+
+from bpe.editing.grow import with_vocabulary
+from bpe.encoding.added_tokens import AddedToken
+from bpe.progress import progress_bar
+from bpe.token_table import Packed
+from bpe.tokenizer import Tokenizer
+from bpe.training.arguments import Specials
+from bpe.training.bounded import Bound, BoundedTrainer, Counting, RunWords, split_name
+from bpe.training.characters import (
+    DECODER,
+    NORMALIZER,
+    AnyTrainer,
+    CharacterOptions,
+    CharacterWords,
+)
+from bpe.training.corpus import TrainingSource, expected_size, read_texts
+from bpe.training.counting import Take, TextCounter, Words, text_counter
+from bpe.training.initial import Initial, InitialWords
+from bpe.training.limits import Limits
+from bpe.training.stage2 import Stage2
+from bpe.training.trainer import TieBreak, Trainer
+from bpe.training.work_folder import WorkFolder
+from bpe.types import SupportsOffsets
+from bpe.vocabulary import Vocabulary
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.patterns.lookup import WHOLE
+from pretok.pre_tokenizer import PreTokenizer
+
+BYTES = 256
+UNLIMITED = 1 << 62
+"""A number above any count and any length."""
+IN_MEMORY: Mapping[BackendName, tuple[int, int, str]] = {
+    "native": (48, 300, 'training with alphabet="characters", initial=, stage2= or "first-seen"'),
+    "python": (300, 500, "the Python backend"),
+}
+"""The estimated memory of training in memory, for each byte of a word and for each word."""
+ROWS = (16, 64, "training with initial= or stage2=")
+"""The same if the words become rows of tokens, a batch at a time."""
+
+logger = logging.getLogger("bpe")
+
+
+class TrainingEngine(Protocol):
+    """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
+
+    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
+        """Return the result of `training.words(advance)`."""
+        ...
+
+    def runs(
+        self, training: Training, folder: WorkFolder, advance: Callable[[int], object]
+    ) -> None:
+        """Count the pre-tokens to `folder`."""
+        ...
+
+
+class Training(NamedTuple):
+    """The checked arguments of `train`.
+
+    `characters` is None for an alphabet of bytes, and `initial` to start with an empty vocabulary.
+    """
+
+    source: TrainingSource
+    field: str
+    include: str | Iterable[str]
+    pre_tokenizer: PreTokenizer | SupportsOffsets
+    limits: Limits
+    threads: int | None
+    backend: BackendName | None
+    vocab_size: int
+    specials: Specials
+    characters: CharacterOptions | None
+    initial: Initial | None
+    tie_break: TieBreak
+    min_frequency: int
+    max_token_length: int | None
+    max_words: int | None
+    progress: bool | None
+    cache_mb: float | None
+    bound: Bound | None
+    stage: str = "stage-1"
+
+    def run(self, engine: TrainingEngine | None) -> Tokenizer:
+        """Count the pre-tokens of the source, and return the Tokenizer that is trained on them."""
+        if self.bound is not None:
+            return self._run_bounded(self.bound, engine)
+        rows = take = None
+        if self.initial is not None:
+            rows = InitialWords(self.initial, choose_backend(self.backend))
+            # The characters of all words are counted before the words become rows.
+            take = None if self.initial.takes_characters else rows.add
+        with progress_bar("counting", "B", self.progress, self._expected_size) as bar:
+            if engine is None:
+                words = self.words(bar.update, take)
+            else:
+                words = engine.words(self, bar.update)
+        return self.tokenizer(words) if rows is None else self._grown(rows, words.take())
+
+    def _run_bounded(self, bound: Bound, engine: TrainingEngine | None) -> Tokenizer:
+        """Do the work of `run`, with the words in a work folder."""
+        backend = choose_backend(self.backend)
+        with bound.work_folder(self.stage, self._identity) as folder:
+            with progress_bar("counting", "B", self.progress, self._expected_size) as bar:
+                if engine is not None:
+                    engine.runs(self, folder, bar.update)
+                else:
+                    Counting(
+                        self.source, self.field, self.include, self.limits.text, backend,
+                        self.counter(), bound,
+                    ).run(folder, bar.update)  # fmt: skip
+            return self._merge_runs(folder, bound)
+
+    def _merge_runs(self, folder: WorkFolder, bound: Bound) -> Tokenizer:
+        """Return the Tokenizer that is trained on the words of `folder`, which is finished."""
+        backend = choose_backend(self.backend)
+        words = RunWords(folder)
+        is_by_pair = self.tie_break == "huggingface"  # the order of words has no effect
+        is_plain = self.initial is None and self.characters is None
+        if is_plain and is_by_pair and backend == "native":
+            limits = self.min_frequency, self.max_token_length
+            with closing(BoundedTrainer(folder, bound, *limits, self.vocab_size)) as trainer:
+                return self._tokenizer_of(trainer)
+        streams = self.initial is not None and not self.initial.takes_characters and is_by_pair
+        words.check(bound, *(ROWS if streams and backend == "native" else IN_MEMORY[backend]))
+        if self.initial is None:
+            return self.tokenizer(words.words(backend))
+        rows = InitialWords(self.initial, backend)
+        if not streams:
+            return self._grown(rows, words.take())
+        for some in words.batches():
+            rows.add(some)
+        return self._grown(rows, [])
+
+    def _expected_size(self) -> int | None:
+        return expected_size(self.source, self.include)
+
+    def _identity(self) -> dict[str, object]:
+        """Return the arguments on which the counts depend."""
+        initial = None
+        if self.initial is not None:
+            from bpe.corpus.identity import tokenizer_file
+
+            name, content = tokenizer_file(self.initial.tokenizer)
+            initial = f"{name} {sha256(content).hexdigest()}"
+        return {
+            "pretok": version("pretok-bpe"),
+            "preset": split_name(self.pre_tokenizer),
+            "field": self.field,
+            "initial": initial,
+        }
+
+    def second(
+        self, first: Tokenizer, split: PreTokenizer | SupportsOffsets, stage: Stage2
+    ) -> Training:
+        """Return the training that goes on with the result of this one, as `stage` says."""
+        start = with_vocabulary(first, first.vocabulary, pre_tokenizer=split)
+        return self._replace(
+            initial=Initial.of(start, "after", self.tie_break, stage.vocab_size),
+            pre_tokenizer=split,
+            vocab_size=stage.vocab_size,
+            specials=Specials([], None),
+            characters=CharacterOptions(False, 1.0, "", "<unk>"),
+            max_words=stage.max_words,
+            stage="stage-2",
+        )
+
+    def words(self, advance: Callable[[int], object], take: Take | None = None) -> Words:
+        """Count the pre-tokens of the source; pass the size of each text to `advance`.
+
+        If there are many, most are passed to `take`, so the result has only the rest.
+        """
+        chosen = choose_backend(self.backend)
+        texts = read_texts(self.source, self.field, self.limits.text, self.include, chosen)
+        counter = self.counter()
+        counter.take = take
+        return counter.count(texts, advance)
+
+    def counter(self) -> TextCounter:
+        """Return the counter of pre-tokens."""
+        make = text_counter if self.initial is None else self.initial.counter
+        return make(self.pre_tokenizer, choose_backend(self.backend), self.threads, self.limits)
+
+    def tokenizer(self, words: Words) -> Tokenizer:
+        """Return the Tokenizer that is trained on `words`."""
+        limits = self.min_frequency, self.max_token_length
+        backend = choose_backend(self.backend)
+        if self.characters is None:
+            return self._tokenizer_of(_trainer(words, backend, self.tie_break, *limits))
+        texts = CharacterWords(words.take(), self.characters)
+        trainer = texts.trainer(backend, *limits)
+        self._merge(trainer, texts.size + len(self.specials.names))
+        text_vocabulary, added = texts.vocabulary(
+            trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
+        )
+        return Tokenizer(
+            text_vocabulary, WHOLE, added_tokens=added, normalizer=NORMALIZER, decoder=DECODER,
+            backend=self.backend, cache_mb=self.cache_mb,
+        )  # fmt: skip
+
+    def _tokenizer_of(self, trainer: AnyTrainer) -> Tokenizer:
+        """Return the Tokenizer of a trainer of bytes, after all merges."""
+        self._merge(trainer, BYTES + len(self.specials.names))
+        vocabulary, added = _numbered(trainer, self.specials)
+        return Tokenizer(
+            vocabulary, self.pre_tokenizer, added_tokens=added, backend=self.backend,
+            cache_mb=self.cache_mb,
+        )  # fmt: skip
+
+    def _grown(self, rows: InitialWords, rest: list[tuple[bytes, int]]) -> Tokenizer:
+        """Return the tokenizer that goes on with `initial`, trained on `rows` and `rest`."""
+        initial, characters = self.initial, self.characters
+        assert initial is not None
+        assert characters is not None, "`train` sets it with `initial`"
+        if initial.takes_characters:
+            rows.add_characters(rest, characters.coverage, characters.required)
+        rows.add(rest)
+        # Before any merge, all ids below vocab_size but those of new tokens are taken.
+        base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
+        trainer = rows.trainer(
+            self.tie_break, self.min_frequency, self.max_token_length, self.max_words
+        )
+        return rows.tokenizer(self._merge(trainer, base_size), self.backend, self.cache_mb)
+
+    def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
+        """Return `trainer` after all merges.
+
+        Before any merge, the vocabulary has `base_size` ids.
+        """
+        merge_count = self.vocab_size - base_size
+        if merge_count < 0:
+            special = len(self.specials.names)
+            parts = (
+                f"{base_size - special} for characters and bytes, {special} for special tokens"
+                if self.initial is None
+                else "the ids of initial= and of the characters that it does not know"
+            )
+            raise ValueError(
+                f"vocab_size={self.vocab_size}; expected at least {base_size}: {parts}; a lower "
+                "character_coverage= leaves out rare characters"
+            )
+        with progress_bar("merging", "token", self.progress, merge_count) as bar:
+            while trainer.tokens < merge_count:
+                token_count = trainer.tokens
+                has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
+                bar.update(trainer.tokens - token_count)
+                if not has_more:
+                    break
+        if trainer.tokens < merge_count:
+            least = self.min_frequency
+            logger.warning(
+                "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the "
+                "vocabulary has %d tokens; train on more text, or choose a smaller vocabulary",
+                self.vocab_size,
+                merge_count,
+                trainer.tokens,
+                f" with min_frequency={least}" if least > 1 else "",
+                base_size + trainer.tokens,
+            )
+        return trainer
+
+
+def _trainer(words: Words, backend: BackendName, tie_break: TieBreak, *limits: Any) -> AnyTrainer:
+    """Return the trainer of `words`; `limits` are min_frequency and max_token_length."""
+    if backend == "python":
+        return Trainer(words, tie_break, *limits)
+    from pretok import _core
+
+    return _core.Trainer(cast(_core.WordCounts, words), tie_break, *limits)
+
+
+def _numbered(trainer: AnyTrainer, specials: Specials) -> tuple[Vocabulary, list[AddedToken]]:
+    """Return the vocabulary and the special tokens, with their final ids."""
+    fixed = frozenset(specials.ids or ())
+    size = BYTES + trainer.tokens
+    ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
+    tokens = [bytes([byte]) for byte in range(BYTES)]
+    lefts, rights, _ = trainer.first_merges().T.tolist()
+    for left, right in zip(lefts, rights, strict=True):
+        tokens.append(tokens[left] + tokens[right])
+    packed = Packed.of(dict(zip(ids, tokens, strict=False)))
+    vocabulary = Vocabulary._of_packed(packed, packed.ids[trainer.merges()], False, False)
+    added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
+    return vocabulary, [AddedToken(name, id) for name, id in added]
