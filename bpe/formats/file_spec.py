@@ -127,9 +127,9 @@ class FileSpec:
     @lazy
     def facts(self) -> TokenFacts:
         """The facts about tokens that the file states."""
-        types, scores, ids, ends, template = self.fields["facts"]
+        types, scores, ids, ends, template, named = self.fields["facts"]
         roles = {role: id for role, id in zip(ROLES, ids, strict=True) if id is not None}
-        return TokenFacts(types, scores, roles, tuple(ends), template or None)
+        return TokenFacts(types, scores, roles, tuple(ends), template or None, dict(named))
 
     @property
     def preset(self) -> Preset | None:

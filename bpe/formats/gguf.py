@@ -6,6 +6,7 @@ cpp/formats/gguf.hpp is the C++ version.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +44,6 @@ from pretok.registry import find
 )  # fmt: skip
 _NAME = "general.name"
 KEYS = (*_TOKENIZER_KEYS, _NAME)
-_ALL_KEYS = (*KEYS, *gguf_facts.KEYS)
 
 OTHER_MODELS = {
     "bert": "WordPiece",
@@ -103,9 +103,8 @@ class GgufFormat(Format):
             native = _native_spec(source.path, options.needs_preset)
             if native is not None:
                 return native
-            return _spec(
-                Value(gguf_metadata.load(source.path, _ALL_KEYS), ""), options.needs_preset
-            )
+            load = partial(gguf_metadata.load, source.path)
+            return _spec(gguf_facts.read_values(load, KEYS), options.needs_preset)
 
 
 def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
@@ -149,7 +148,7 @@ def parse(data: bytes) -> TokenizerSpec:
     UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
     try:
-        return _spec(Value(gguf_metadata.parse(data, _ALL_KEYS), ""))
+        return _spec(gguf_facts.read_values(partial(gguf_metadata.parse, data), KEYS))
     except UnsupportedFileError as error:
         raise UnsupportedError(str(error)) from None
     except UnreadableFileError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,27 @@ _NAMES = {
 ROLE_KEYS = {f"tokenizer.ggml.{name}": role for name, role in _NAMES.items()}
 """The keys with the ids of roles. A later key replaces an earlier one of the same role."""
 CHAT_TEMPLATE = "tokenizer.chat_template"
+TEMPLATE_NAMES = "tokenizer.chat_templates"
+"""The key with the names of further templates, whose keys are named_template(name)."""
 _SCORES = "tokenizer.ggml.scores"
-KEYS = (*ROLE_KEYS, CHAT_TEMPLATE)
+KEYS = (*ROLE_KEYS, TEMPLATE_NAMES, CHAT_TEMPLATE)
+
+
+def named_template(name: str) -> str:
+    """Return the key of the template `name`."""
+    return f"{CHAT_TEMPLATE}.{name}"
+
+
+def read_values(read: Callable[[Collection[str]], dict[str, Any]], keys: Sequence[str]) -> Value:
+    """Return the values of `keys`, of KEYS and of named templates.
+
+    `read` returns values of a file.
+    """
+    values = read((*keys, *KEYS))
+    names = values.get(TEMPLATE_NAMES)
+    if isinstance(names, list) and {*map(type, names)} == {str}:
+        values |= read([named_template(name) for name in names])
+    return Value(values, "")
 
 
 def read_facts(file: Value, texts: Sequence[str], types: Sequence[int] | None) -> TokenFacts:
@@ -57,4 +77,12 @@ def read_facts(file: Value, texts: Sequence[str], types: Sequence[int] | None) -
         scores=np.array(scores if is_listed else [], np.float32),
         roles=roles,
         chat_template=template if isinstance(template, str) and template else None,
+        named_templates=_named_templates(file),
     )
+
+
+def _named_templates(file: Value) -> dict[str, str]:
+    names = file[TEMPLATE_NAMES].value
+    listed = names if isinstance(names, list) and {*map(type, names)} == {str} else []
+    templates = {name: file[named_template(name)].value for name in listed}
+    return {name: text for name, text in templates.items() if isinstance(text, str)}

@@ -13,7 +13,7 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
-from bpe.formats.gguf_facts import CHAT_TEMPLATE, ROLE_KEYS
+from bpe.formats.gguf_facts import CHAT_TEMPLATE, ROLE_KEYS, TEMPLATE_NAMES, named_template
 from bpe.formats.gguf_pre import pre_for
 from bpe.formats.gguf_values import GgufValue
 from bpe.formats.huggingface_writer import token_texts
@@ -179,4 +179,8 @@ def _roles(spec: TokenizerSpec) -> dict[str, GgufValue]:
     }
     if spec.facts.chat_template is not None:
         values[CHAT_TEMPLATE] = spec.facts.chat_template
+    if spec.facts.named_templates:
+        values[TEMPLATE_NAMES] = [*spec.facts.named_templates]
+    for name, template in spec.facts.named_templates.items():
+        values[named_template(name)] = template
     return values

@@ -124,14 +124,14 @@ py::array_t<float> scores_of(const NativeSpec &native) {
   return as_array(std::vector<float>(native.spec->scores));
 }
 
-// Returns the facts about tokens: types, scores, roles, ends and the chat template.
+// Returns the facts about tokens: types, scores, roles, ends and chat templates.
 py::tuple fact_fields(const TokenFacts &facts) {
   py::list roles;
   for (const std::uint32_t id : facts.roles.ids)
     roles.append(id_or_none(id));
   return py::make_tuple(as_array(std::vector<std::uint8_t>(facts.types)),
                         as_array(std::vector<float>(facts.scores)), roles, facts.ends,
-                        facts.chat_template);
+                        facts.chat_template, facts.named_templates);
 }
 
 // Returns the parts of the tokenizer besides its tokens, merges and scores.

@@ -321,6 +321,8 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   if (LoadError error = check_model(values[GgufKey::MODEL]))
     return error;
   read_gguf_facts(values, spec.facts);
+  if (LoadError error = read_named_templates(file, values, spec.facts))
+    return error;
   const std::string_view model = values[GgufKey::MODEL].text;
   if (model == "llama") {
     if (LoadError error = read_gguf_pieces(values, spec))

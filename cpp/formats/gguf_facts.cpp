@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace pretok {
 namespace {
@@ -32,14 +33,36 @@ constexpr RoleKey ROLE_KEYS[] = {
     {"tokenizer.ggml.middle_token_id", TokenRole::FIM_MIDDLE},
 };
 constexpr std::string_view CHAT_TEMPLATE = "tokenizer.chat_template";
-constexpr std::size_t FACT_KEYS = std::size(ROLE_KEYS) + 1;
+constexpr std::string_view TEMPLATE_NAMES = "tokenizer.chat_templates";
+constexpr std::size_t FACT_KEYS = std::size(ROLE_KEYS) + 2;
 
 } // namespace
 
 void add_fact_keys(std::vector<GgufValue> &values) {
   for (const RoleKey &each : ROLE_KEYS)
     values.emplace_back().key = each.key;
+  values.emplace_back().key = TEMPLATE_NAMES;
   values.emplace_back().key = CHAT_TEMPLATE;
+}
+
+LoadError read_named_templates(ByteSource &file, const std::vector<GgufValue> &values,
+                               TokenFacts &facts) {
+  const std::vector<std::string_view> &names = values[values.size() - 2].texts;
+  if (names.empty())
+    return {};
+  // The names are known only now, so this reads the metadata again.
+  std::vector<std::string> keys;
+  for (const std::string_view name : names)
+    keys.push_back(std::string(CHAT_TEMPLATE) + "." + std::string(name));
+  std::vector<GgufValue> templates(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    templates[i].key = keys[i];
+  if (LoadError error = read_gguf_metadata(file, templates))
+    return error;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (templates[i].kind == GgufValue::STRING)
+      facts.named_templates.emplace_back(names[i], templates[i].text);
+  return {};
 }
 
 void read_gguf_facts(const std::vector<GgufValue> &values, TokenFacts &facts) {

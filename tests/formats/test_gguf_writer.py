@@ -12,7 +12,7 @@ import bpe
 from bpe import AddedToken, Template, UnsupportedError, VocabularyError
 from bpe.conversion import convert as convert_module
 from bpe.conversion.texts import texts_for
-from bpe.formats import gguf, gguf_pre
+from bpe.formats import gguf, gguf_facts, gguf_pre
 from conversions import SOURCES, loaded
 from gguf_files import Typed, metadata, sentencepiece_metadata
 from gguf_files import gguf as gguf_file
@@ -121,7 +121,7 @@ def test_the_package_gguf_reads_the_file(tmp_path: Path, native: BackendName) ->
 
 
 def keys_of(path: Path) -> dict[str, Any]:
-    names = [key for key in gguf._ALL_KEYS if key != "general.name"]
+    names = [key for key in (*gguf.KEYS, *gguf_facts.KEYS) if key != "general.name"]
     return gguf_metadata.load(path, [*names, "general.architecture"])
 
 

@@ -55,6 +55,28 @@ def test_gguf_files_state_types_scores_roles_and_a_template(
     assert not facts(bpe.load(write(tmp_path / "b.gguf", gguf(values)), backend=backend))
 
 
+def test_gguf_files_name_more_templates(tmp_path: Path, backend: BackendName) -> None:
+    values = metadata()
+    values["tokenizer.chat_templates"] = ["tool_use", "rag", "number", "missing"]
+    values |= {
+        "tokenizer.chat_template.rag": "é",
+        "tokenizer.chat_template.tool_use": "{{ tools }}",
+        "tokenizer.chat_template.number": 3,
+        "tokenizer.chat_template.unlisted": "x",
+    }
+    path = write(tmp_path / "a.gguf", gguf(values))
+    tok = bpe.load(path, backend=backend)
+    named = {"tool_use": "{{ tools }}", "rag": "é"}
+    assert tok.chat_templates == {"default": "{{ messages }}", **named}
+    assert gguf_reader.parse(path.read_bytes()).facts == facts(tok)
+    bpe.convert(tok, tmp_path / "b.gguf", texts=0)
+    assert bpe.load(tmp_path / "b.gguf", backend=backend).chat_templates == tok.chat_templates
+    for wrong in ([1], "rag"):
+        values["tokenizer.chat_templates"] = wrong
+        path = write(tmp_path / "c.gguf", gguf(values))
+        assert facts(bpe.load(path, backend=backend)).named_templates == {}
+
+
 def test_an_empty_token_has_no_role(tmp_path: Path, backend: BackendName) -> None:
     """As the last token, it would have an id beyond those of the vocabulary."""
     values = metadata(eos_token_id=264)

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pretok {
@@ -67,6 +68,8 @@ struct TokenFacts {
   std::vector<std::uint32_t> ends; // ids that end a generation, ascending
   std::string chat_template;       // in Jinja; "" if there is none
   double dropout = 0;              // of a tokenizer.json; no call uses it by itself
+  // Further chat templates of a GGUF file, with their names.
+  std::vector<std::pair<std::string, std::string>> named_templates;
 };
 
 // The tokens of a tokenizer, for complete_facts.
