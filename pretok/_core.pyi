@@ -334,6 +334,13 @@ def token_ends(
 def utf8_of(text: str) -> bytes | None:
     """Return a str as UTF-8, or None if it has surrogates."""
 
+def chat_text_calls(
+    type: type[str], slow_make: Callable[..., Any], slow_join: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]: ...
+def field_call(
+    type: type[dict[Any, Any]], name: str, nothing: Any, slow: Callable[[Any], Any]
+) -> Callable[[Any], Any]: ...
+
 class Tokenizer:
     """The native backend of bpe; bpe.encoding.backend.Backend documents each method."""
 

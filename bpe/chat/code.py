@@ -14,13 +14,16 @@ from typing import Any
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, optimizeconst
 from jinja2.exceptions import SecurityError
-from jinja2.runtime import Context, LoopContext
+from jinja2.idtracking import VAR_LOAD_PARAMETER
+from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace, missing
 
-from bpe.chat.inputs import Fields
+from bpe.chat.inputs import Fields, Items
 from bpe.chat.text import TracedText, concat, to_text
+from pretok.machine.backend import native_core
 
+get_item = dict.get
 _MAPPING_NAMES = frozenset(dir(dict))
 _METHODS = {
     name: getattr(TracedText, name)
@@ -89,7 +92,7 @@ class PublicNamespace(Namespace):
 
     def __setitem__(self, name: str, value: Any) -> None:
         _check_name(name)
-        super().__setitem__(name, value)
+        object.__getattribute__(self, "_Namespace__attrs")[name] = value
 
 
 def _check_name(name: object) -> None:
@@ -104,6 +107,7 @@ class TextCode(CodeGenerator):
         super().__init__(*args, **kwargs)
         self._constants: dict[str, str] = {}
         self._printed: nodes.Node | None = None
+        self._needs_output = True
 
     def _name_of(self, value: str) -> str:
         return self._constants.setdefault(value, f"constant_{len(self._constants)}")
@@ -143,11 +147,31 @@ class TextCode(CodeGenerator):
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self._printed = node
-        self.write("output(")
+        self._needs_output = not _makes_text(node)
+        if self._needs_output:
+            self.write("output(")
 
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self._printed = None
-        self.write(")")
+        if self._needs_output:
+            self.write(")")
+
+    def visit_Name(self, node: nodes.Name, frame: Frame) -> None:
+        """Write a variable. jinja2 makes a new `undefined` at each access to one without value."""
+        ref = frame.symbols.ref(node.name)
+        if node.ctx != "load":
+            super().visit_Name(node, frame)
+            return
+        load = frame.symbols.find_load(ref)
+        if (
+            load is not None
+            and load[0] == VAR_LOAD_PARAMETER
+            and not self.parameter_is_undeclared(ref)
+        ):
+            self.write(ref)
+            return
+        undefined = self._name_of(f"undefined(name={node.name!r})")
+        self.write(f"({undefined} if {ref} is missing else {ref})")
 
     def visit_EvalContextModifier(self, node: nodes.EvalContextModifier, frame: Frame) -> None:
         """Reject `{% autoescape %}`, which makes text that no chat needs."""
@@ -155,10 +179,8 @@ class TextCode(CodeGenerator):
 
     def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:
         """Write a sum; one with a literal text joins all its texts at once."""
-        terms: list[nodes.Expr] = [node]
-        while isinstance(terms[0], nodes.Add):
-            terms[:1] = (terms[0].left, terms[0].right)
-        if not any(isinstance(term, nodes.Const) and isinstance(term.value, str) for term in terms):
+        terms = _terms(node)
+        if not _has_text(terms):
             super().visit_Add(node, frame)
             return
         self.write("added_parts(" if node is self._printed else "added(")
@@ -187,10 +209,11 @@ class TextCode(CodeGenerator):
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         """Write the access to an item."""
         name = node.arg.value if isinstance(node.arg, nodes.Const) else None
-        if not isinstance(name, str):
+        if type(name) is not str and type(name) is not int:
             super().visit_Getitem(node, frame)
             return
-        self.write(self._name_of(f"item({name!r})") + "(")
+        kind = "item" if type(name) is str else "element"
+        self.write(self._name_of(f"{kind}({name!r})") + "(")
         self.visit(node.node, frame)
         self.write(")")
 
@@ -207,21 +230,53 @@ class TextCode(CodeGenerator):
         self.write(")")
 
 
+def _terms(node: nodes.BinExpr) -> list[nodes.Expr]:
+    terms: list[nodes.Expr] = [node]
+    while isinstance(terms[0], nodes.Add):
+        terms[:1] = (terms[0].left, terms[0].right)
+    return terms
+
+
+def _has_text(terms: list[nodes.Expr]) -> bool:
+    return any(isinstance(term, nodes.Const) and isinstance(term.value, str) for term in terms)
+
+
+def _makes_text(node: nodes.Expr) -> bool:
+    """Return whether the code of a printed expression returns text, or Parts."""
+    return isinstance(node, nodes.Concat) or (
+        isinstance(node, nodes.Add) and _has_text(_terms(node))
+    )
+
+
+def _field_call(name: str, nothing: Any, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function in C++ that returns the item `name` of Fields; others are for `slow`."""
+    native = native_core()
+    return slow if native is None else native.field_call(Fields, name, nothing, slow)
+
+
 class Access(ImmutableSandboxedEnvironment):
     """The functions that the code of a template calls to access attributes, items and methods."""
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call an object of a template; a macro needs no check."""
+        if type(__obj) is not Macro:
+            return super().call(__context, __obj, *args, **kwargs)
+        kwargs.pop("_loop_vars", None)
+        kwargs.pop("_block_vars", None)
+        return __obj(__context.eval_ctx, *args, **kwargs)
 
     def attribute(self, name: str) -> Callable[[Any], Any]:
         """Return the function that returns the attribute `name` of a value."""
         is_item = name not in _MAPPING_NAMES and not name.startswith("_")
         is_of_loops = name in _LOOP_NAMES
         undefined, other = self.undefined, self.getattr
+        nothing = undefined(obj={}, name=name)
 
         def get(obj: Any) -> Any:
             kind = type(obj)
             if kind is Fields and is_item:
-                value = dict.get(obj, name, missing)
-                # An error then says "dict object", as in jinja2.
-                return undefined(obj={}, name=name) if value is missing else value
+                # An error of `nothing` says "dict object", as in jinja2.
+                return get_item(obj, name, nothing)
             if kind is LoopContext and is_of_loops:
                 return getattr(obj, name)
             if kind is PublicNamespace:
@@ -229,18 +284,35 @@ class Access(ImmutableSandboxedEnvironment):
                 return undefined(obj=obj, name=name) if value is missing else value
             return other(obj, name)
 
-        return get
+        return _field_call(name, nothing, get) if is_item else get
 
     def item(self, name: str) -> Callable[[Any], Any]:
         """Return the function that returns the item `name` of a value."""
         other = self.getitem
+        is_item = name not in _MAPPING_NAMES and not name.startswith("_")
+        nothing = self.undefined(obj={}, name=name) if is_item else None
 
         def get(obj: Any) -> Any:
             if type(obj) is Fields:
-                value = dict.get(obj, name, missing)
+                value = get_item(obj, name, nothing if is_item else missing)
                 if value is not missing:
                     return value
             return other(obj, name)
+
+        return _field_call(name, nothing, get)
+
+    def element(self, index: int) -> Callable[[Any], Any]:
+        """Return the function that returns the element `index` of a value."""
+        other = self.getitem
+
+        def get(obj: Any) -> Any:
+            kind = type(obj)
+            if kind is Items or kind is list:
+                try:
+                    return obj[index]
+                except IndexError:
+                    pass
+            return other(obj, index)
 
         return get
 

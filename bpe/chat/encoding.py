@@ -40,7 +40,7 @@ class Chat:
         """Encode `segments`; `encode` explains the other arguments."""
         self._parts = with_white_space(tok, segments)
         self._encode = partial(tok.encode_segments, self._parts, errors=errors, joined=joined)
-        self._end_ids = frozenset(tok.end_ids if end_ids is None else end_ids)
+        self._end_ids = tok.end_ids if end_ids is None else frozenset(end_ids)
         self._mask = mask, crossing
         self.ids: Ids = (
             self._encoded.ids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -15,11 +16,19 @@ from bpe.chat.text import TracedText, literal, make
 _RAW = attrgetter("_raw")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 """The names of a message's reasoning. Templates read _ALIASES."""
+_REASONING_NAMES = frozenset(_REASONING)
 _ALIASES = ("reasoning_content", "thinking")
 ROLES = frozenset({"assistant", "developer", "function", "system", "tool", "user"})
 """The roles that count as text of the template, which may make special tokens of them: Phi-4-mini
 writes "<|" and the role and "|>". Any other role is untrusted."""
 _TRUSTED_ROLES = {role: literal(role) for role in ROLES}
+_USUAL_NAMES = frozenset({"content", "name", "role", "tool_call_id", *_REASONING})
+
+
+@lru_cache(1024)
+def _origin_of(message: int, name: str) -> Origin:
+    """Return the origin of a field of _USUAL_NAMES, which all chats share."""
+    return Origin(("messages", message, name))
 
 
 class Fields(dict[Any, Any]):
@@ -149,10 +158,9 @@ def _convert_message(message: dict[Any, Any], at: int) -> Fields:
             message = {key: item for key, item in message.items() if item is not None}
             break
     shown, reasoning = message, ""
-    for name in _REASONING:
-        if name in message:
-            shown, reasoning = _with_reasoning(message, message[name]), name
-            break
+    if not _REASONING_NAMES.isdisjoint(message):
+        reasoning = next(name for name in _REASONING if name in message)
+        shown = _with_reasoning(message, message[reasoning])
     converted = Fields()
     for key, item in shown.items():
         known = key if type(key) is str else _plain_key(key)
@@ -160,6 +168,8 @@ def _convert_message(message: dict[Any, Any], at: int) -> Fields:
             converted[known] = convert(item, ("messages", at, known))
         elif known == "role" and item in _TRUSTED_ROLES:
             converted[known] = _TRUSTED_ROLES[item]
+        elif known in _USUAL_NAMES:
+            converted[known] = make(item, _origin_of(at, known))
         else:
             converted[known] = make(item, Origin(("messages", at, known)))
     converted._path, converted._raw = ("messages", at), shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bpe.chat.inputs import (
@@ -15,8 +15,9 @@ from bpe.chat.inputs import (
 )
 from bpe.chat.origins import Origin, TextSource
 from bpe.chat.templates import choose_template, compiled, trusted
-from bpe.chat.text import TracedText, pieces_of
+from bpe.chat.text import joined_segments
 from bpe.errors import shortened
+from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
@@ -28,17 +29,15 @@ class Segments(list[tuple[str, Special]]):
     has the policy that `render` got, which is "plain" by default: no added token is found.
     """
 
-    roles: tuple[str | None, ...] = ()
-    """The role of each message; None if a message has none."""
     has_generation: bool = False
     """True if the template has a `{% generation %}` block."""
     _origins: Sequence[Origin] = ()
+    _messages: Sequence[Fields] = ()
 
-    @classmethod
-    def _of(cls, runs: Sequence[tuple[str, Origin]], special: Special) -> Segments:
-        segments = cls((text, "allow" if origin.path is None else special) for text, origin in runs)
-        segments._origins = [origin for _, origin in runs]
-        return segments
+    @once
+    def roles(self) -> tuple[str | None, ...]:
+        """The role of each message; None if a message has none."""
+        return tuple([_role(message) for message in self._messages])
 
     @property
     def sources(self) -> list[TextSource | None]:
@@ -119,11 +118,12 @@ def render(
             "add_generation_prompt": add_generation_prompt,
         }
     )
-    runs = _runs(parts)
+    texts, origins = joined_segments(parts, special)
     if final is not None:
-        runs = _until(runs, final)
-    segments = Segments._of(runs, special)
-    segments.roles = tuple([_role(message) for message in converted])
+        origins = _until(origins, final)
+    segments = Segments(texts[: len(origins)])
+    segments._origins = origins
+    segments._messages = converted
     segments.has_generation = template.has_generation
     return segments
 
@@ -131,30 +131,6 @@ def render(
 def _role(message: Fields) -> str | None:
     role = dict.get(message, "role")
     return str(role) if isinstance(role, str) else None
-
-
-def _runs(parts: Iterable[str | tuple[str, ...]]) -> list[tuple[str, Origin]]:
-    """Return the texts of `parts`, joined where their origins are the same."""
-    runs: list[tuple[list[str], Origin]] = []
-    texts: list[str] = []
-    last: Origin | None = None
-    for part in parts:
-        for text in part if isinstance(part, tuple) else (part,):
-            pieces = text._pieces if type(text) is TracedText else pieces_of(text)
-            if len(pieces) == 1 and pieces[0][1] is last:
-                texts.append(text)
-                continue
-            at = 0
-            for length, origin in pieces:
-                if origin is not last:
-                    last, texts = origin, []
-                    runs.append((texts, origin))
-                stop = at + length
-                texts.append(
-                    text if length == len(text) else str.__getitem__(text, slice(at, stop))
-                )
-                at = stop
-    return [("".join(texts), origin) for texts, origin in runs]
 
 
 def _mark_final(messages: Items, field: bool | str) -> Origin | None:
@@ -177,16 +153,16 @@ def _mark_final(messages: Items, field: bool | str) -> Origin | None:
             f"continue_final_message: expected text in the field {name!r} of the final message, "
             f"got {shortened(value)}; pass add_generation_prompt=True to start a new message"
         )
-    return value._pieces[0][1]  # type: ignore[attr-defined, no-any-return]
+    return value._origin  # type: ignore[attr-defined, no-any-return]
 
 
-def _until(runs: list[tuple[str, Origin]], final: Origin) -> list[tuple[str, Origin]]:
-    """Return `runs` up to the last text with the origin `final`."""
+def _until(origins: list[Origin], final: Origin) -> list[Origin]:
+    """Return `origins` up to the last one of the text `final`."""
     shown = (final, final.generated())
-    last = max((at for at, (_, origin) in enumerate(runs) if origin in shown), default=-1)
+    last = max((at for at, origin in enumerate(origins) if origin in shown), default=-1)
     if last < 0:
         raise ValueError(
             "continue_final_message: the template does not show the text of the final message; "
             "expected a template that does"
         )
-    return runs[: last + 1]
+    return origins[: last + 1]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
 from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Pieces, TextSource, common_source, merged
+from bpe.types import Special
+from pretok.machine.backend import native_core
 
 
 class TracedText(str):
@@ -17,8 +19,17 @@ class TracedText(str):
     operation in C that returns a plain str, can lose trust, but never give it.
     """
 
-    __slots__ = ("_pieces",)
-    _pieces: Pieces
+    __slots__ = ("_origin", "_several")
+    _origin: Origin | None
+    """The origin of all characters; None if they have several, and for some empty texts."""
+    _several: Pieces
+    """The pieces, if `_origin` is None."""
+
+    @property
+    def _pieces(self) -> Pieces:
+        if self._origin is None:
+            return self._several
+        return ((len(self), self._origin),) if self else ()
 
     def __new__(cls, value: object = "") -> TracedText:
         """Return an untrusted text."""
@@ -51,8 +62,8 @@ class TracedText(str):
 
     def __mul__(self, times: SupportsIndex) -> TracedText:
         text = str.__mul__(self, times)
-        if len(self._pieces) == 1:
-            return make(text, self._pieces[0][1])
+        if self._origin is not None:
+            return make(text, self._origin)
         return _with(text, merged(self._pieces * max(0, times.__index__())))
 
     __rmul__ = __mul__
@@ -178,17 +189,56 @@ for _name in ("__mod__", "__rmod__", "center", "expandtabs", "format", "format_m
     setattr(TracedText, _name, _untracked(_name))
 
 
+_new = str.__new__
+
+
 def _with(text: str, pieces: Pieces) -> TracedText:
-    new = str.__new__(TracedText, text)
-    new._pieces = pieces
+    new = _new(TracedText, text)
+    if len(pieces) == 1:
+        new._origin = pieces[0][1]
+    else:
+        new._origin, new._several = None, pieces
     return new
 
 
-def make(text: str, origin: Origin) -> TracedText:
+def _make(text: str, origin: Origin) -> TracedText:
     """Return `text` with one origin for all of it."""
-    new = str.__new__(TracedText, text)
-    new._pieces = ((len(text), origin),) if text else ()
+    new = _new(TracedText, text)
+    new._origin = origin
     return new
+
+
+def _joined_segments(
+    parts: Iterable[str | tuple[str, ...]], special: Special
+) -> tuple[list[tuple[str, Special]], list[Origin]]:
+    """Return the texts of `parts`, joined where their origins are the same, and the origins.
+
+    `special` is the policy of texts that are not trusted.
+    """
+    runs: list[list[str]] = []
+    origins: list[Origin] = []
+    for part in parts:
+        for text in part if isinstance(part, tuple) else (part,):
+            at = 0
+            for length, origin in pieces_of(text):
+                if not origins or origin is not origins[-1]:
+                    origins.append(origin)
+                    runs.append([])
+                runs[-1].append(str.__getitem__(text, slice(at, at + length)))
+                at += length
+    policies: list[Special] = ["allow" if origin.path is None else special for origin in origins]
+    return [*zip(map("".join, runs), policies, strict=True)], origins
+
+
+_native = native_core()
+make: Callable[[str, Origin], TracedText]
+joined_segments: Callable[
+    [list[str | tuple[str, ...]], Special], tuple[list[tuple[str, Special]], list[Origin]]
+]
+if _native is None:
+    make, joined_segments = _make, _joined_segments
+else:
+    make, joined_segments = _native.chat_text_calls(TracedText, _make, _joined_segments)
 
 
 def literal(text: str) -> TracedText:
@@ -198,8 +248,6 @@ def literal(text: str) -> TracedText:
 
 def pieces_of(text: str) -> Pieces:
     """Return the pieces of a text; a plain str is one piece of unknown origin."""
-    if type(text) is TracedText:
-        return text._pieces
     pieces: Pieces | None = getattr(text, "_pieces", None)
     if pieces is None:
         return ((len(text), UNKNOWN),) if text else ()
@@ -224,7 +272,10 @@ def concat(parts: Iterable[str]) -> TracedText:
     pieces: list[tuple[int, Origin]] = []
     last: Origin | None = None
     for part in parts:
-        for piece in part._pieces if type(part) is TracedText else pieces_of(part):
+        if type(part) is TracedText and part._origin is last is not None:
+            pieces[-1] = (pieces[-1][0] + len(part), last)
+            continue
+        for piece in pieces_of(part):
             if piece[1] is last:
                 pieces[-1] = (pieces[-1][0] + piece[0], piece[1])
             else:
@@ -264,7 +315,7 @@ def source_of_value(value: object) -> TextSource | None:
 
 def generated(text: str) -> TracedText:
     """Return `text` as that of a `{% generation %}` block."""
-    return _with(text, tuple((length, origin.generated()) for length, origin in pieces_of(text)))
+    return _with(text, tuple([(length, origin.generated()) for length, origin in pieces_of(text)]))
 
 
 def cut(text: TracedText, start: int, stop: int) -> TracedText:
@@ -273,12 +324,11 @@ def cut(text: TracedText, start: int, stop: int) -> TracedText:
         return text
     if start >= stop:
         return _with("", ())
-    pieces = text._pieces
-    if len(pieces) == 1:
-        return _with(str.__getitem__(text, slice(start, stop)), ((stop - start, pieces[0][1]),))
+    if text._origin is not None:
+        return make(str.__getitem__(text, slice(start, stop)), text._origin)
     kept: list[tuple[int, Origin]] = []
     at = 0
-    for length, origin in pieces:
+    for length, origin in text._several:
         size = min(stop, at + length) - max(start, at)
         if size > 0:
             kept.append((size, origin))

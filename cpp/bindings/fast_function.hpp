@@ -79,6 +79,13 @@ private:
   py::object kept_;
 };
 
+// Returns a new reference as an object. Throws the Python error if there is none.
+inline py::object owned(PyObject *object) {
+  if (object == nullptr)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
 // Returns the interned str of a name. A literal with this text in Python code is the same
 // object, so comparing pointers suffices.
 inline py::object interned(const char *name) {

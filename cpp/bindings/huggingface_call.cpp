@@ -69,13 +69,6 @@ enum EnginePart : py::ssize_t {
   SPANS
 };
 
-// Returns a new reference as an object. Throws the Python error if it is nullptr.
-py::object owned(PyObject *object) {
-  if (object == nullptr)
-    throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
 py::object attribute(const py::object &object, const py::object &name) {
   return owned(PyObject_GetAttr(object.ptr(), name.ptr()));
 }

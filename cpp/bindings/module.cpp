@@ -1,6 +1,7 @@
 // pretok._core: the native backend. Only the code in cpp/bindings uses pybind11 or the Python
 // API.
 #include "bindings/added_binding.hpp"
+#include "bindings/chat_calls.hpp"
 #include "bindings/chunk_calls.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/huggingface_call.hpp"
@@ -105,6 +106,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_session(module);
   pretok::bind_tokenizer(module);
   pretok::bind_prompt_cache(module);
+  pretok::bind_chat_calls(module);
   pretok::bind_chunks(module);
   pretok::bind_split_ways(module);
   pretok::bind_training(module);

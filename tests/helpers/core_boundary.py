@@ -182,6 +182,24 @@ class Plain:
     pass
 
 
+class Traced(str):
+    __slots__ = ("_origin", "_several")
+
+
+class Origin:
+    path = None
+
+
+def traced(text: str) -> Traced:
+    made = Traced(text)
+    made._origin = Origin()  # type: ignore[attr-defined]
+    return made
+
+
+class Mapping(dict[Any, Any]):
+    pass
+
+
 class WithSlot:
     __slots__ = ("call",)
 
@@ -393,6 +411,11 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "token_ends": lambda: (u32(0, 1), np.array([1, 2], np.int32), b"abc", True, True),
     "use_kernels": lambda: ("plain",),
     "utf8_of": lambda: ("aé",),
+    "chat_text_calls": lambda: (Traced, slow, slow),
+    "chat_text_calls()[0]": lambda: ("ab", None),
+    "chat_text_calls()[1]": lambda: ([traced("a"), (traced("b"),)], "plain"),
+    "field_call": lambda: (Mapping, "name", None, slow),
+    "field_call()": lambda: (Mapping(name=1),),
 }  # fmt: skip
 """The valid arguments of each callable. NAME() is a function that NAME returns."""
 
@@ -404,6 +427,9 @@ MADE: dict[str, Callable[[], Any]] = {
         for at in range(3)
     },
     "Tokenizer.span_call()": lambda: encoder().span_call(added(), False, None),
+    "chat_text_calls()[0]": lambda: _core.chat_text_calls(Traced, slow, slow)[0],
+    "chat_text_calls()[1]": lambda: _core.chat_text_calls(Traced, slow, slow)[1],
+    "field_call()": lambda: _core.field_call(Mapping, "name", None, slow),
     "huggingface_call()": huggingface_call,
 }
 """Makes the functions that other functions return."""
