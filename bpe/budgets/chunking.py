@@ -86,7 +86,7 @@ class Chunker:
             if places:
                 place = places[-1]
             if len(places) < MAX_RUN and place < done:
-                # No border of this kind is near enough.
+                # No border of the kinds so far is near enough.
                 text.move(place, start)
                 part = self._finer(place)
                 chunk = Chunk(*text.part_at(place, part.end), part.size + added)

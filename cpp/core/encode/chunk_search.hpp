@@ -63,8 +63,8 @@ public:
   // Returns the longest part from `start` to a border after `floor`.
   std::optional<Part> longest(Place start, std::size_t borders, Place floor);
 
-  // Returns the next consecutive parts from `start` to borders of the first kind, at most
-  // `limit`. Returns fewer parts if no border is near enough to the last one.
+  // Returns the next consecutive parts from `start`, at most `limit`. Each part ends at a
+  // border of the first kind that has one near enough. Returns fewer parts if no kind has one.
   std::vector<Part> run(Place start, std::size_t limit);
 
 private:
