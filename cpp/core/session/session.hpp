@@ -1,5 +1,5 @@
 // A text that changes, and its ids. A change encodes only the text near it.
-// bpe/sessions/python_session.py has the same results in Python.
+// bpe/sessions/kept_text.py has the same results in Python.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
