@@ -63,8 +63,8 @@ Encoded expected_of(const pretok_tokenizer *tokenizer, const std::vector<Piece> 
   std::vector<pretok_segment> segments;
   std::size_t size = 16;
   for (const Piece &piece : pieces) {
-    segments.push_back({piece.text.data(), piece.text.size(), piece.ids.data(), piece.ids.size(),
-                        static_cast<pretok_special>(piece.special), nullptr});
+    segments.push_back({piece.text.data(), piece.text.size(), piece.ids.data(),
+                        piece.ids.size(), static_cast<pretok_special>(piece.special), nullptr});
     size += piece.text.size() + piece.ids.size();
   }
   Encoded result;
@@ -87,8 +87,8 @@ Encoded found_of(const pretok_tokenizer *tokenizer, PromptCache &prompts,
   PromptText text(joined);
   for (const Piece &piece : pieces)
     text.add(reinterpret_cast<const std::uint8_t *>(piece.text.data()), piece.text.size(),
-             tokenizer->policies[piece.special], KEYS.substr(piece.special, 1), piece.ids.data(),
-             piece.ids.size());
+             tokenizer->policies[piece.special], KEYS.substr(piece.special, 1),
+             piece.ids.data(), piece.ids.size());
   IdBuffer ids;
   const CacheLease cache(tokenizer->core->caches());
   const PromptCache::Result found =
