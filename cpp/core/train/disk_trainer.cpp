@@ -28,7 +28,7 @@ constexpr std::size_t KEPT_BUFFER = std::size_t{1} << 20;
 // The numbers that the index has for a dropped bucket.
 constexpr std::size_t INDEX_NUMBERS = 3;
 // The prefetch distance, in places.
-constexpr std::size_t AHEAD = 8;
+constexpr std::size_t PREFETCHED_PLACES = 8;
 // The number of queue entries between two calls of check_interrupt.
 constexpr std::size_t ENTRIES_PER_CHECK = 64;
 // The number of keys for which the filter of dropped pairs is made.
@@ -269,8 +269,8 @@ void DiskTrainer::merge(const Bucket &bucket) {
   dropped_.resize(tokens_.size());
   changed_places_.reserve(2 * places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + AHEAD < places.size())
-      prefetch(&slots_[places[i + AHEAD]]);
+    if (i + PREFETCHED_PLACES < places.size())
+      prefetch(&slots_[places[i + PREFETCHED_PLACES]]);
     if (is_at(key, places[i]))
       replace(key, places[i], result);
   }
