@@ -358,7 +358,6 @@ class BoundedTrainer:
                 return False
             self._least //= LEAST_STEP
             self._restart()
-        self._bound.room(0, f"the first {self.tokens} merges took more; training needs more than")
         return True
 
     def merges(self) -> NDArray[np.uint32]:

@@ -45,7 +45,7 @@ IN_MEMORY: Mapping[BackendName, tuple[int, int, str]] = {
     "python": (300, 500, "the Python backend"),
 }
 """The estimated memory of training in memory, for each byte of a word and for each word."""
-ROWS = (16, 64, "training with initial= or stage2=")
+ROWS = (6, 64, "training with initial= or stage2=")
 """The same if the words become rows of tokens, a batch at a time."""
 
 logger = logging.getLogger("bpe")
@@ -217,6 +217,12 @@ class Training(NamedTuple):
             cache_mb=self.cache_mb,
         )  # fmt: skip
 
+    def _check_room(self, token_count: int) -> None:
+        """Raise ValueError if training has taken more memory than the bound."""
+        if self.bound is not None:
+            why = f"the first {token_count} merges took more; training needs more than"
+            self.bound.room(0, why)
+
     def _grown(self, rows: InitialWords, rest: list[tuple[bytes, int]]) -> Tokenizer:
         """Return the tokenizer that goes on with `initial`, trained on `rows` and `rest`."""
         initial, characters = self.initial, self.characters
@@ -252,10 +258,12 @@ class Training(NamedTuple):
         with progress_bar("merging", "token", self.progress, merge_count) as bar:
             while trainer.tokens < merge_count:
                 token_count = trainer.tokens
+                self._check_room(token_count)
                 has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
                 bar.update(trainer.tokens - token_count)
                 if not has_more:
                     break
+        self._check_room(trainer.tokens)
         if trainer.tokens < merge_count:
             least = self.min_frequency
             logger.warning(

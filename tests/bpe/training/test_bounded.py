@@ -389,3 +389,16 @@ def test_memory_that_is_too_small(
     monkeypatch.setitem(bpe.training.training.IN_MEMORY, native, (10**4, 0, "this"))
     with pytest.raises(ValueError, match=r"which this holds in memory; it needs about"):
         train(files, native, memory_mb=165, tie_break="first-seen")
+
+
+@pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
+def test_memory_that_merging_exceeds(
+    backend: BackendName, files: list[Path], tie_break: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The bound is checked at the beginning, before counting and before merging.
+    sizes = iter([100] * 3)
+    monkeypatch.setattr(bounded, "resident", lambda: next(sizes, 10_000) * bounded.MB)
+    with pytest.raises(
+        ValueError, match=r"memory_mb=1000; the first \d+ merges took more; .* 10000 MB"
+    ):
+        train(files, backend, memory_mb=1000, tie_break=tie_break)
