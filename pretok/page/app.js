@@ -29,8 +29,11 @@ let firstRun = null;
 // `window` has the pieces that the page shows at one time (window.js).
 let place = { position: -1, window: null };
 let statusTimer = 0;
+/** The number of vocabularies that could not be opened, now and at the latest call of `update`. */
+let refusals = 0;
+let seenRefusals = 0;
 
-const update = latest(async () => {
+const refresh = latest(async () => {
   const settings = activeViews().map(({ preset, unicode }) => ({
     preset: preset.value,
     unicode: unicode.value,
@@ -44,12 +47,19 @@ const update = latest(async () => {
     fail(error);
     return;
   }
-  $("error").hidden = true;
+  // An error of a file stays if this run was asked for before it.
+  if (refusals === seenRefusals) $("error").hidden = true;
   place = { position: -1, window: result.window };
   describe();
   draw();
   if (source !== undefined) countClusters();
 });
+
+/** Show the result for the current text and settings; hide an earlier error. */
+function update() {
+  seenRefusals = refusals;
+  return refresh();
+}
 
 /** Return the answer to `message`. The page itself has answered FIRST_RUN. */
 function run(message) {
@@ -152,6 +162,7 @@ async function openVocabulary(i, file) {
     if ($("label").value === "rule") $("label").value = "id";
     await update();
   } catch (error) {
+    refusals += 1;
     fail(new Error(`${file.name}: ${error.message}`));
   }
 }

@@ -157,6 +157,26 @@ def test_a_file_that_only_python_reads_names_the_conversion(tab: Tab, tmp_path: 
     tab.page.locator("#error", has_text='bpe.load("words.json").save("name.pretok")').wait_for()
 
 
+def test_the_error_of_a_file_stays_until_the_next_change(tab: Tab) -> None:
+    # Splitting the text takes a second here, so the file is refused before it ends.
+    tab.page.evaluate(
+        """() => {
+            const post = Worker.prototype.postMessage;
+            Worker.prototype.postMessage = function (message, transfer) {
+                setTimeout(() => post.call(this, message, transfer), message.kind === "run" && 1000);
+            };
+        }"""
+    )
+    tab.type(TEXT)
+    tab.page.locator("input.vocabulary").set_input_files(
+        {"name": "no.json", "mimeType": "", "buffer": b"{}"}
+    )
+    tab.wait_for_count("pre-tokens", pretok.get("cl100k").count(TEXT))
+    tab.page.locator("#error", has_text="no.json: ").wait_for(timeout=5000)
+    tab.type(TEXT)
+    tab.page.locator("#error").wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("suffix", [".json", ".pretok"])
 def test_a_model_that_merges_characters(tab: Tab, tmp_path: Path, suffix: str) -> None:
     tokenizer = bpe.train(
