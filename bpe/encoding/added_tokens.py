@@ -38,10 +38,7 @@ GIVEN_TOKEN = -1
 
 
 class AddedTokenSearch(Protocol):
-    """The methods of AddedTokens, and of _core.AddedTokens in C++."""
-
-    def treating(self, treatment: Treatment) -> AddedTokenSearch:
-        """Return a search with the policy `treatment` for special tokens."""
+    """The methods of RangedTokens and AddedTokens, and of _core.AddedTokens in C++."""
 
     def exact(self) -> AddedTokenSearch:
         """Return a search for only the tokens that are matched before normalization."""
@@ -57,6 +54,13 @@ class AddedTokenSearch(Protocol):
 
     def moved(self, ends: Sequence[int]) -> AddedTokenSearch:
         """Return a search by ranges with other ends, one per range."""
+
+
+class WholeTextSearch(AddedTokenSearch, Protocol):
+    """A search with the same tokens in the whole text, as by AddedTokens."""
+
+    def treating(self, treatment: Treatment) -> WholeTextSearch:
+        """Return a search with the policy `treatment` for special tokens."""
 
 
 @dataclass(frozen=True)

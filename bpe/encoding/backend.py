@@ -14,6 +14,18 @@ from bpe.types import Ids, Offsets
 Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 
 
+class TokenPlaces(Protocol):
+    """The places of the tokens of several segments."""
+
+    def find(self) -> tuple[Offsets, Offsets, Offsets]:
+        """Return (ends, starts, stops).
+
+        These are the number of ids that begin before the end of each segment, and the spans of the
+        ids in bytes of all segments together.
+        """
+        ...
+
+
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
@@ -82,13 +94,12 @@ class Backend(Protocol):
 
     def encode_segments(
         self, segments: list[Any], searches: dict[str, Any], special: Any
-    ) -> tuple[Ids, Offsets, Offsets, Offsets] | None:
+    ) -> tuple[Ids, TokenPlaces] | None:
         """Return the ids of texts or pairs (text, policy), as one text that needs no work before.
 
         `searches` has the search for the added tokens of each policy, and `special` is the policy
-        of a text without one. The result is (ids, ends, starts, stops): for each segment the number
-        of ids that begin before its end, and the spans of the ids in bytes of all segments. It is
-        None if the backend cannot encode these segments at once, or a policy refuses a token.
+        of a text without one. The result is None if the backend cannot encode these segments at
+        once, or a policy refuses a token.
         """
         ...
 

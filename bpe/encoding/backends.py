@@ -16,6 +16,7 @@ from bpe.encoding.added_tokens import (
     AddedTokens,
     AddedTokenSearch,
     Record,
+    WholeTextSearch,
     word_ranges,
 )
 from bpe.encoding.backend import Backend
@@ -174,7 +175,7 @@ def _records(vocabulary: Vocabulary, added: AddedTokenList) -> list[Record]:
     return records
 
 
-def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSearch:
+def make_added(tokens: Iterable[AddedToken], backend: Backend) -> WholeTextSearch:
     """Return an object that searches for `tokens`, of the type that `backend` takes."""
     listed = AddedTokenList.of(tokens)
     words = word_ranges() if any(record[-1] for record in listed.records) else ()

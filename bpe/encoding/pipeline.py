@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backend import Backend
+from bpe.encoding.backend import Backend, TokenPlaces
 from bpe.encoding.backends import make_prompt_cache, make_ranged
 from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
@@ -158,7 +158,7 @@ class Pipeline:
 
     def encode_segments(
         self, segments: list[Any], special: Special, errors: Errors
-    ) -> tuple[Ids, Offsets, Offsets, Offsets] | None:
+    ) -> tuple[Ids, TokenPlaces] | None:
         """Do the same as Backend.encode_segments; return None if Python has to check a text."""
         if errors != "replace" or not self._has_fast_path or self._missing_bytes:
             return None

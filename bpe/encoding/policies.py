@@ -7,7 +7,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Literal, TypeAlias, get_args
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch, is_white
+from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch, WholeTextSearch, is_white
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
 from bpe.encoding.token_list import AddedTokenList
@@ -145,11 +145,11 @@ class Policies:
         return (self._beside_text if special == "text" else self._all).treating(special)
 
     @once
-    def _all(self) -> AddedTokenSearch:
+    def _all(self) -> WholeTextSearch:
         return make_added(self._list, self._backend)
 
     @property
-    def _beside_text(self) -> AddedTokenSearch:
+    def _beside_text(self) -> WholeTextSearch:
         tokens = self._list.beside_text
         return self._all if tokens is self._list else make_added(tokens, self._backend)
 

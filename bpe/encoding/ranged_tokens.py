@@ -19,7 +19,6 @@ from bpe.encoding.added_tokens import (
     listed,
     split_by_phases,
 )
-from bpe.types import Treatment
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,6 @@ class RangedTokens:
     def ends(self) -> Sequence[int]:
         """Return the ends of the ranges, in bytes."""
         return [row.end for row in self._ranges]
-
-    def treating(self, treatment: Treatment) -> RangedTokens:
-        """Return a search with one policy for special tokens in all ranges."""
-        rows = [replace(row, tokens=row.tokens.treating(treatment)) for row in self._ranges]
-        return RangedTokens(rows, self._phases)
 
     def exact(self) -> RangedTokens:
         """Return a search for only the tokens that are matched before normalization, and `ids`."""

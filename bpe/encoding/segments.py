@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import index
 from typing import Any, TypeAlias
@@ -21,41 +21,57 @@ from bpe.types import Errors, Ids, Offsets, SegmentLike, Special, Text, Unit
 from bpe.vocabulary import ID_LIMIT
 
 _TEXT = str, bytes, bytearray, memoryview
-_Result: TypeAlias = tuple[Ids, Offsets, Offsets, Offsets]
-"""The ids, the ends, and the spans of the ids in bytes of all texts together."""
+_Places: TypeAlias = tuple[Offsets, Offsets, Offsets]
+"""The ends, and the spans of the ids in bytes of all texts together."""
+_Result: TypeAlias = tuple[Ids, _Places]
 
 
 class Segmented:
     """The ids of n tokens, and the places of these tokens in the m segments of a text.
 
-    `ids` is a uint32 array of shape (n,). `ends` is an int64 array of shape (m,): the tokens that
-    begin before the end of segment k are ids[:ends[k]]. The other properties are int64 arrays of
-    shape (n,), which are made at their first use.
+    `ids` is a uint32 array of shape (n,). The other properties are int64 arrays, which are made at
+    their first use: `ends` of shape (m,), the others of shape (n,).
     """
 
     def __init__(
         self,
         ids: Ids,
-        ends: Offsets,
-        starts: Offsets,
-        stops: Offsets,
+        find_places: Callable[[], _Places],
         source: tuple[Sequence[SegmentLike], Special, Errors],
         unit: Unit | None,
     ) -> None:
-        """Store the ids, and their spans in bytes of all texts together.
+        """Store the ids, and the function that finds their places.
 
         `source` has the arguments of the SegmentList, and `unit` is that of `starts` and `stops`.
         """
         self.ids = ids
-        self.ends = ends
-        self._starts = starts
-        self._stops = stops
+        self._find_places = find_places
         self._source = source
         self._unit = unit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _with_places, (self.ids, self._places, self._source, self._unit)
+
+    @once
+    def _places(self) -> _Places:
+        return self._find_places()
 
     @once
     def _segments(self) -> SegmentList:
         return SegmentList(*self._source)
+
+    @property
+    def ends(self) -> Offsets:
+        """For each segment k, the tokens that begin before its end are ids[:ends[k]]."""
+        return self._places[0]
+
+    @property
+    def _starts(self) -> Offsets:
+        return self._places[1]
+
+    @property
+    def _stops(self) -> Offsets:
+        return self._places[2]
 
     @once
     def segment_of(self) -> Offsets:
@@ -89,7 +105,16 @@ class Segmented:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"Segmented({len(self.ids)} ids of {len(self.ends)} segments)"
+        return f"Segmented({len(self.ids)} ids of {len(self._source[0])} segments)"
+
+
+def _with_places(
+    ids: Ids,
+    places: _Places,
+    source: tuple[Sequence[SegmentLike], Special, Errors],
+    unit: Unit | None,
+) -> Segmented:
+    return Segmented(ids, lambda: places, source, unit)
 
 
 class SegmentList:
@@ -144,7 +169,8 @@ class SegmentList:
         result: Offsets = np.maximum(places - first[segment_of], 0)
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self) + 1))
-        for at, (text, ids) in enumerate(zip(self.texts, self.ids, strict=True)):
+        for at in np.flatnonzero(self._differs(unit)).tolist():
+            text, ids = self.texts[at], self.ids[at]
             members = order[bounds[at] : bounds[at + 1]]
             if ids:
                 given = members[len(members) - len(ids) :]
@@ -154,6 +180,13 @@ class SegmentList:
                 convert = offsets.ends if is_end else offsets.starts
                 result[members] = convert(result[members])
         return result
+
+    def _differs(self, unit: Unit | None) -> list[bool]:
+        """Return for each segment whether its offsets in `unit` may differ from those in bytes."""
+        if unit not in (None, "byte", "char", "utf16"):
+            return [True] * len(self)
+        pairs = zip(self.texts, self.utf8, strict=True)
+        return [text is None or not utf8.isascii() for text, utf8 in pairs]
 
     def located(self, error: SpecialTokenError) -> SpecialTokenError:
         """Return the error of a token in all texts together, with its segment and own offset."""
@@ -192,10 +225,11 @@ def encode_segments(
     listed = list(segments)
     found = pipeline.encode_segments(listed, special, errors) if joined else None
     if found is not None:
-        return Segmented(*found, (listed, special, errors), unit)
+        ids, places = found
+        return Segmented(ids, places.find, (listed, special, errors), unit)
     checked = SegmentList(listed, special, errors)
-    spans = (_encode_joined if joined else _encode_apart)(pipeline, checked)
-    return Segmented(*spans, (listed, special, errors), unit)
+    ids, found_places = (_encode_joined if joined else _encode_apart)(pipeline, checked)
+    return _with_places(ids, found_places, (listed, special, errors), unit)
 
 
 def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
@@ -216,7 +250,7 @@ def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
     sizes = np.array([len(given) for given in segments.ids], np.int64)
     all_ends = np.maximum.accumulate(np.where(sizes > 0, after_given[np.cumsum(sizes) - 1], begun))
     all_ends[-1:] = len(ids)  # a token of a prefix alone may come after all bytes
-    return ids, all_ends, starts, stops
+    return ids, (all_ends, starts, stops)
 
 
 def _encode_apart(pipeline: Pipeline, segments: SegmentList) -> _Result:
@@ -238,4 +272,4 @@ def _encode_apart(pipeline: Pipeline, segments: SegmentList) -> _Result:
     empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
     ids, starts, stops = map(np.concatenate, zip(empty, *rows, strict=True))
     ends = np.cumsum([len(ids) for ids, *_ in rows], dtype=np.int64)
-    return ids, ends, starts, stops
+    return ids, (ends, starts, stops)

@@ -27,6 +27,8 @@ AddedTokenPhases make_added(const std::vector<AddedRecord> &records, CodePointRa
 }
 
 AddedTokenPhases treating(const AddedTokenPhases &added, const std::string &treatment) {
+  if (!added.all.ends().empty())
+    throw py::value_error("expected tokens without ranges");
   if (treatment != "raise" && treatment != "text" && treatment != "allow")
     throw py::value_error("expected \"raise\", \"text\" or \"allow\"");
   return AddedTokenPhases(added.all.treating(treatment == "raise"  ? Treatment::RAISE
@@ -38,8 +40,12 @@ using Row = std::tuple<std::size_t, std::shared_ptr<const AddedTokenPhases>,
                        std::vector<std::uint32_t>>;
 
 AddedTokenPhases of_ranges(const std::vector<Row> &rows) {
-  std::vector<AddedTokens::TextRange> ranges;
-  ranges.reserve(rows.size());
+  struct Owner {
+    std::vector<AddedTokens::TextRange> ranges;
+    std::vector<std::shared_ptr<const AddedTokenPhases>> tokens;
+  };
+  const auto owner = std::make_shared<Owner>();
+  std::vector<AddedTokens::TextRange> &ranges = owner->ranges;
   std::size_t last = 0;
   for (const auto &[end, added, ids] : rows) {
     if (added == nullptr)
@@ -47,13 +53,14 @@ AddedTokenPhases of_ranges(const std::vector<Row> &rows) {
     if (end < last || !added->all.ends().empty())
       throw py::value_error("expected ascending ends of ranges, and tokens without ranges");
     last = end;
-    ranges.push_back({end, std::shared_ptr<const AddedTokens>(added, &added->all), {}});
+    ranges.push_back({end, &added->all, {}});
+    owner->tokens.push_back(added);
     for (const std::uint32_t id : ids) {
       ranges.back().given.emplace_back();
       ranges.back().given.back().id = id;
     }
   }
-  return AddedTokenPhases(AddedTokens::of_ranges(std::move(ranges)));
+  return AddedTokenPhases(AddedTokens::of_ranges(AddedTokens::TextRanges(owner, &ranges)));
 }
 
 AddedTokenPhases moved(const AddedTokenPhases &added, const std::vector<std::size_t> &ends) {

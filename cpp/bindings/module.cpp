@@ -13,6 +13,7 @@
 #include "bindings/prompt_cache.hpp"
 #include "bindings/session.hpp"
 #include "bindings/split_ways.hpp"
+#include "bindings/segment_call.hpp"
 #include "bindings/text_stream.hpp"
 #include "bindings/training.hpp"
 
@@ -105,6 +106,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_text_stream(module);
   pretok::bind_session(module);
   pretok::bind_tokenizer(module);
+  pretok::bind_token_places(module);
   pretok::bind_prompt_cache(module);
   pretok::bind_chat_calls(module);
   pretok::bind_chunks(module);

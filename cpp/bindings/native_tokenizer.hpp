@@ -88,9 +88,9 @@ public:
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii);
   // bindings/segment_call.hpp explains it.
-  py::object encode_segments(const py::list &segments, const py::dict &searches,
-                             const py::object &special) const {
-    return pretok::encode_segments(tokenizers_, segments, searches, special);
+  static py::object encode_segments(const py::object &self, const py::list &segments,
+                                    const py::dict &searches, const py::object &special) {
+    return pretok::encode_segments(self, of(self).tokenizers_, segments, searches, special);
   }
   // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the fields of
   // TokenSpaces: two bytes objects with one byte per id, and a bool.

@@ -33,6 +33,44 @@ bool read_ids(PyObject *list, std::vector<std::uint32_t> &ids) {
   return true;
 }
 
+// The encoded segments, of which `find` computes the places of the tokens.
+class TokenPlaces {
+public:
+  TokenPlaces(py::object owner, DeferredTokenizer::Lease tokenizer, const SegmentReader &reader,
+              SegmentedText text)
+      : owner_(std::move(owner)), tokenizer_(std::move(tokenizer)), tokens_(reader.tokens()),
+        text_(std::move(text)) {}
+
+  // Appends the ids. Returns false if a policy refuses a token.
+  bool encode(IdBuffer &ids) {
+    Refusal refusal;
+    unlocked(text_.size(), [&] {
+      const CacheLease cache(tokenizer_->caches());
+      refusal = text_.encode(*tokenizer_, *cache, ids);
+      ids_.assign(ids.data(), ids.data() + ids.size());
+    });
+    return refusal.token == nullptr;
+  }
+
+  py::tuple find() const {
+    Spans spans;
+    std::vector<std::int64_t> ends;
+    unlocked(text_.size(), [&] {
+      spans = text_.spans(*tokenizer_, ids_.data(), ids_.size());
+      ends = text_.token_ends(spans);
+    });
+    return py::make_tuple(as_array(std::move(ends)), as_array(std::move(spans.starts)),
+                          as_array(std::move(spans.ends)));
+  }
+
+private:
+  py::object owner_; // of the tokenizer
+  DeferredTokenizer::Lease tokenizer_;
+  std::vector<std::shared_ptr<const AddedTokenPhases>> tokens_; // those of text_
+  SegmentedText text_;
+  std::vector<std::uint32_t> ids_; // not those of the caller, who may change them
+};
+
 } // namespace
 
 const SegmentReader::Known *SegmentReader::find(PyObject *policy) {
@@ -79,32 +117,35 @@ bool SegmentReader::read(const py::list &segments, const py::object &special,
   return true;
 }
 
-py::object encode_segments(const DeferredTokenizer &tokenizers, const py::list &segments,
-                           const py::dict &searches, const py::object &special) {
+std::vector<std::shared_ptr<const AddedTokenPhases>> SegmentReader::tokens() const {
+  std::vector<std::shared_ptr<const AddedTokenPhases>> tokens;
+  for (const Known &known : known_)
+    tokens.push_back(known.added);
+  return tokens;
+}
+
+py::object encode_segments(const py::object &owner, const DeferredTokenizer &tokenizers,
+                           const py::list &segments, const py::dict &searches,
+                           const py::object &special) {
   SegmentedText text;
   text.reserve(segments.size(), 0);
   SegmentReader reader(searches);
   const bool is_read = reader.read(segments, special, [&](const SegmentReader::Read &segment) {
-    const std::shared_ptr<const AddedTokens> tokens(segment.policy.added,
-                                                    &segment.policy.added->all);
-    text.add(segment.text, segment.size, tokens, segment.ids, segment.id_count);
+    text.add(segment.text, segment.size, segment.policy.added->all, segment.ids,
+             segment.id_count);
   });
   if (!is_read)
     return py::none();
-  IdBuffer ids;
-  Spans spans;
-  std::vector<std::int64_t> ends;
-  Refusal refusal;
   const DeferredTokenizer::Lease tokenizer = tokenizers.for_text(text.size());
-  unlocked(text.size(), [&] {
-    const CacheLease cache(tokenizer->caches());
-    refusal = text.encode(*tokenizer, *cache, ids, spans);
-    ends = text.token_ends(spans);
-  });
-  if (refusal.token != nullptr)
+  auto places = std::make_unique<TokenPlaces>(owner, tokenizer, reader, std::move(text));
+  IdBuffer ids;
+  if (!places->encode(ids))
     return py::none();
-  return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(ends)),
-                        as_array(std::move(spans.starts)), as_array(std::move(spans.ends)));
+  return py::make_tuple(as_array_of_ids(std::move(ids)), std::move(places));
+}
+
+void bind_token_places(py::module_ &module) {
+  py::class_<TokenPlaces>(module, "TokenPlaces").def("find", on_self(&TokenPlaces::find));
 }
 
 } // namespace pretok

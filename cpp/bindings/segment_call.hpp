@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pretok {
 
@@ -40,6 +41,8 @@ public:
   // at the first that it cannot read.
   bool read(const py::list &segments, const py::object &special,
             FunctionRef<void(const Read &)> visit);
+  // Returns the tokens of the policies that it has read.
+  std::vector<std::shared_ptr<const AddedTokenPhases>> tokens() const;
 
 private:
   // Returns nullptr if the policy is not known. Most segments have one of two policies.
@@ -50,11 +53,16 @@ private:
 };
 
 // Encodes segments as one text. SegmentReader reads them; the policy of a text is `special`.
-// `searches` has the AddedTokens of each policy. Returns (ids, ends, starts, stops): the ids,
-// the numbers of ids that begin before the end of each segment, and the spans of the ids in
-// bytes of all segments. Returns None for other segments or policies, and for a refused token;
-// the caller then encodes them in another way.
-py::object encode_segments(const DeferredTokenizer &tokenizers, const py::list &segments,
-                           const py::dict &searches, const py::object &special);
+// `searches` has the AddedTokens of each policy. Returns (ids, places): the ids, and a
+// TokenPlaces, whose method `find` returns (ends, starts, stops): the numbers of ids that begin
+// before the end of each segment, and the spans of the ids in bytes of all segments. Returns
+// None for other segments or policies, and for a refused token; the caller then encodes them in
+// another way. `tokenizers` belong to `owner`.
+py::object encode_segments(const py::object &owner, const DeferredTokenizer &tokenizers,
+                           const py::list &segments, const py::dict &searches,
+                           const py::object &special);
+
+// Adds the class TokenPlaces.
+void bind_token_places(py::module_ &module);
 
 } // namespace pretok

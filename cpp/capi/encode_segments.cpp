@@ -3,7 +3,6 @@
 #include "core/encode/segments.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace pretok {
@@ -14,6 +13,7 @@ struct Segmented {
   IdBuffer ids;
   std::vector<SegmentSpan> places;
   std::vector<std::int64_t> ends;
+  bool has_places = true; // whether the caller wants `places` and `ends`
 };
 
 // Checks a segment of the caller, and adds it to `segments`.
@@ -23,28 +23,29 @@ pretok_status add_segment(const pretok_tokenizer &tokenizer, const pretok_segmen
   if (const pretok_status status = read_segment(tokenizer, given, call, error))
     return status;
   // The tokens belong to the tokenizer or the set, and outlive the call.
-  const std::shared_ptr<const AddedTokens> tokens(std::shared_ptr<void>(), &call.policy->all);
-  segments.add(reinterpret_cast<const std::uint8_t *>(given.text), given.size, tokens,
+  segments.add(reinterpret_cast<const std::uint8_t *>(given.text), given.size, call.policy->all,
                given.ids, given.id_count);
   return PRETOK_OK;
 }
 
 // Encodes segments as one text, and appends the result. `first` is the index of the first one.
-pretok_status encode(const Tokenizer &tokenizer, const SegmentedText &segments,
-                     std::size_t first, Segmented &result, std::size_t *failed_segment,
-                     pretok_error *error) {
+pretok_status encode(const Tokenizer &tokenizer, SegmentedText &segments, std::size_t first,
+                     Segmented &result, std::size_t *failed_segment, pretok_error *error) {
   const CacheLease cache(tokenizer.caches());
-  Spans spans;
-  const auto done = static_cast<std::int64_t>(result.ids.size());
-  Refusal refusal = segments.encode(tokenizer, *cache, result.ids, spans);
+  const std::size_t done = result.ids.size();
+  Refusal refusal = segments.encode(tokenizer, *cache, result.ids);
   if (refusal.token != nullptr) {
     const std::size_t segment = first + segments.locate(refusal.position);
     EncodeCall call;
     call.tokenizer = &tokenizer;
     return fail_segment(segment, call.refuse(refusal, 0, error), failed_segment, error);
   }
+  if (!result.has_places)
+    return PRETOK_OK;
+  const Spans spans =
+      segments.spans(tokenizer, result.ids.data() + done, result.ids.size() - done);
   for (const std::int64_t end : segments.token_ends(spans))
-    result.ends.push_back(done + end);
+    result.ends.push_back(static_cast<std::int64_t>(done) + end);
   segments.add_places(spans, first, result.places);
   return PRETOK_OK;
 }
@@ -81,15 +82,16 @@ pretok_status pretok_encode_segments(const pretok_tokenizer *tokenizer,
   if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"},
                                                  {segments, "segments", segment_count != 0},
                                                  {ids, "ids", spans != nullptr},
-                                                 {count, "count"},
-                                                 {ends, "ends", segment_count != 0}}))
+                                                 {count, "count"}}))
     return status;
   return guarded(error, [&] {
     Segmented result;
+    result.has_places = spans != nullptr || ends != nullptr;
     if (const pretok_status status = encode_all(*tokenizer, segments, segment_count, joined,
                                                 result, failed_segment, error))
       return status;
-    std::copy(result.ends.begin(), result.ends.end(), ends);
+    if (ends != nullptr)
+      std::copy(result.ends.begin(), result.ends.end(), ends);
     if (const pretok_status status = room_for(result.ids.size(), ids, capacity, count, error))
       return status;
     if (ids != nullptr)

@@ -451,8 +451,9 @@ typedef struct pretok_segment_span {
  * are one text, so tokens may cross from one segment to the next; otherwise each segment is
  * encoded by itself. No token crosses the ids of a segment. ends[k] receives the number of
  * tokens that begin before the end of segment k; `ends` has room for `segment_count` numbers.
- * `spans` may be NULL; otherwise it has the capacity of `ids`. The position of an error is an
- * offset in the text of segment *failed_segment; `failed_segment` may be NULL. */
+ * `ends` and `spans` may be NULL, which saves time; otherwise `spans` has the capacity of
+ * `ids`. The position of an error is an offset in the text of segment *failed_segment;
+ * `failed_segment` may be NULL. */
 PRETOK_API pretok_status pretok_encode_segments(
     const pretok_tokenizer *, const pretok_segment *segments, size_t segment_count, bool joined,
     uint32_t *ids, pretok_segment_span *spans, size_t capacity, size_t *count, size_t *ends,

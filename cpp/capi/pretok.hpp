@@ -461,6 +461,28 @@ inline pretok_encode_options to_c_options(const EncodeOptions &options) {
   return c_options;
 }
 
+// Stores the ids and spans of call(ids, spans, capacity, &count), for a text of `size` bytes.
+// Calls once, or twice if a token has fewer than two bytes on average.
+template <typename SpanType, typename Call>
+pretok_status fill_with_spans(std::size_t size, std::vector<std::uint32_t> &ids,
+                              std::vector<SpanType> &spans, const Call &call) {
+  std::size_t count = size / 2 + 64;
+  for (;;) {
+    const std::size_t capacity = count;
+    // Not initialized, unlike the elements of a vector.
+    const std::unique_ptr<std::uint32_t[]> new_ids(new std::uint32_t[capacity]);
+    const std::unique_ptr<SpanType[]> new_spans(new SpanType[capacity]);
+    const pretok_status status = call(new_ids.get(), new_spans.get(), capacity, &count);
+    if (status == PRETOK_TOO_SMALL && count > capacity)
+      continue;
+    if (status == PRETOK_OK) {
+      ids.assign(new_ids.get(), new_ids.get() + count);
+      spans.assign(new_spans.get(), new_spans.get() + count);
+    }
+    return status;
+  }
+}
+
 } // namespace detail
 
 inline Result<std::vector<std::uint32_t>>
@@ -489,16 +511,12 @@ inline Result<TokenSpans> Tokenizer::encode_spans(std::string_view text,
   const pretok_encode_options c_options = detail::to_c_options(options);
   pretok_error error;
   TokenSpans result;
-  std::size_t count = 0;
-  const auto call = [&](std::uint32_t *ids, pretok_span *spans) {
+  const auto call = [&](std::uint32_t *ids, pretok_span *spans, std::size_t capacity,
+                        std::size_t *count) {
     return pretok_encode_spans(get(), detail::data_of(text), text.size(), &c_options, ids,
-                               spans, count, &count, &error);
+                               spans, capacity, count, &error);
   };
-  if (call(nullptr, nullptr))
-    return detail::error_of(error);
-  result.ids.resize(count);
-  result.spans.resize(count);
-  if (count != 0 && call(result.ids.data(), result.spans.data()))
+  if (detail::fill_with_spans(text.size(), result.ids, result.spans, call))
     return detail::error_of(error);
   return result;
 }
@@ -517,19 +535,18 @@ inline std::vector<pretok_segment> to_c_segments(const std::vector<TextSegment> 
 inline Result<SegmentedTokens>
 Tokenizer::encode_segments(const std::vector<TextSegment> &segments, bool joined) const {
   const std::vector<pretok_segment> c_segments = detail::to_c_segments(segments);
+  std::size_t size = 0;
+  for (const TextSegment &segment : segments)
+    size += segment.text.size() + 2 * segment.ids.size();
   pretok_error error;
   SegmentedTokens result;
   result.ends.resize(segments.size());
-  std::size_t count = 0;
-  const auto call = [&](std::uint32_t *ids, pretok_segment_span *spans) {
+  const auto call = [&](std::uint32_t *ids, pretok_segment_span *spans, std::size_t capacity,
+                        std::size_t *count) {
     return pretok_encode_segments(get(), c_segments.data(), c_segments.size(), joined, ids,
-                                  spans, count, &count, result.ends.data(), nullptr, &error);
+                                  spans, capacity, count, result.ends.data(), nullptr, &error);
   };
-  if (call(nullptr, nullptr))
-    return detail::error_of(error);
-  result.ids.resize(count);
-  result.spans.resize(count);
-  if (count != 0 && call(result.ids.data(), result.spans.data()))
+  if (detail::fill_with_spans(size, result.ids, result.spans, call))
     return detail::error_of(error);
   return result;
 }

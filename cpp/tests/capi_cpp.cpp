@@ -209,6 +209,13 @@ void test_segments(const pretok::Tokenizer &tokenizer) {
   segments[2].text = "<|end|>";
   CHECK(tokenizer.encode_segments(segments, false).error().status == PRETOK_SPECIAL_TOKEN);
   CHECK(tokenizer.encode_segments({})->ids.empty());
+  // More ids than bytes / 2 + 64 take a second call.
+  const std::string digits(300, '\x01');
+  segments.resize(1);
+  segments[0] = {};
+  segments[0].text = digits;
+  CHECK(tokenizer.encode_segments(segments)->ids == *tokenizer.encode(digits));
+  CHECK(tokenizer.encode_spans(digits)->ids.size() == tokenizer.encode(digits)->size());
 }
 
 void test_loading() {

@@ -117,6 +117,12 @@ def session() -> _core.Session:
     return made
 
 
+def token_places() -> _core.TokenPlaces:
+    made = encoder().encode_segments(*VALID["Tokenizer.encode_segments"]()[1:])
+    assert made is not None
+    return made[1]
+
+
 def trainer() -> _core.Trainer:
     counts = _core.WordCounts()
     counts.add_words({b"abab": 3, b"ab": 1})
@@ -278,6 +284,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Session.drop_text": lambda: (session(),),
     "Session.extend": lambda: (session(), u32(97, 256), u32(1, 2), b"aab", added()),
     "Session.ids": lambda: (session(),),
+    "TokenPlaces": lambda: (),  # only Tokenizer.encode_segments makes one
+    "TokenPlaces.find": lambda: (token_places(),),
     "Session.memory": lambda: (session(),),
     "Session.parts": lambda: (session(),),
     "Session.peek": lambda: (session(), "ab", added()),
@@ -493,7 +501,7 @@ def main(prefix: str) -> None:
     print("done", flush=True)
 
 
-RAISES = ("JsonFile", "PairProofs", "Session", "TextStream")
+RAISES = ("JsonFile", "PairProofs", "Session", "TextStream", "TokenPlaces")
 """Callables whose entry in VALID is refused too."""
 
 

@@ -91,12 +91,6 @@ void AddedTokens::add_shared(const std::shared_ptr<const Finder> &finder) {
 
 AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
-  if (ranges_ != nullptr) {
-    std::vector<TextRange> ranges = *ranges_;
-    for (TextRange &range : ranges)
-      range.tokens = std::make_shared<const AddedTokens>(range.tokens->treating(treatment));
-    return of_ranges(std::move(ranges));
-  }
   result.words_ = words_;
   result.treatment_ = treatment;
   // A phase is the search for normalized tokens, or the search for all other tokens. With TEXT,
@@ -213,6 +207,43 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
   return pass.finish();
 }
 
+// Finds the next byte at which a token may begin. Looks once at a row of ranges that search
+// with one Finder, or not at all: ranges are often short.
+class AddedTokens::FirstBytes {
+public:
+  FirstBytes(const std::vector<TextRange> &ranges, bool normalized, const std::uint8_t *data,
+             std::size_t end)
+      : ranges_(ranges), normalized_(normalized), data_(data), end_(end) {}
+
+  // Returns the next byte from `from` on, which is in `range`. The byte may be in a later
+  // range.
+  std::size_t next(const Finder &finder, std::vector<TextRange>::const_iterator range,
+                   std::size_t from) {
+    if (finder_ != &finder || from >= row_end_) {
+      finder_ = &finder;
+      for (; range != ranges_.end() && row_end_ < end_; ++range) {
+        const Finder *const other = range->tokens->finder_of(normalized_);
+        if (other != nullptr && other != &finder)
+          break;
+        row_end_ = std::min(range->end, end_);
+      }
+      at_ = from;
+    }
+    if (at_ <= from)
+      at_ = finder.matcher.next(data_, from, row_end_);
+    return at_;
+  }
+
+private:
+  const std::vector<TextRange> &ranges_;
+  bool normalized_;
+  const std::uint8_t *data_;
+  std::size_t end_;
+  const Finder *finder_ = nullptr;
+  std::size_t row_end_ = 0; // of the ranges that are searched with finder_, or not at all
+  std::size_t at_ = 0;
+};
+
 Refusal AddedTokens::search_ranges(const std::uint8_t *data, std::size_t size,
                                    const OnSegment &emit) const {
   std::size_t start = 0;
@@ -248,11 +279,15 @@ Refusal AddedTokens::search_phase_of_ranges(unsigned phase, const std::uint8_t *
   auto range =
       std::upper_bound(ranges_->begin(), ranges_->end(), start,
                        [](std::size_t at, const TextRange &each) { return at < each.end; });
+  FirstBytes first_bytes(*ranges_, phase == 1, data, end);
   for (std::size_t from = start; range != ranges_->end() && from < end; ++range) {
     const std::size_t to = std::min(range->end, end);
     const Finder *const finder = range->tokens->finder_of(phase == 1);
-    if (finder != nullptr && !pass.find(*range->tokens, *finder, from, to))
-      break;
+    if (finder != nullptr) {
+      from = first_bytes.next(*finder, range, from);
+      if (from < to && !pass.find(*range->tokens, *finder, from, to))
+        break;
+    }
     from = to;
   }
   return pass.finish();
@@ -265,9 +300,9 @@ const AddedTokens::Finder *AddedTokens::finder_of(bool normalized) const {
   return nullptr;
 }
 
-AddedTokens AddedTokens::of_ranges(std::vector<TextRange> ranges) {
+AddedTokens AddedTokens::of_ranges(TextRanges ranges) {
   AddedTokens result;
-  result.ranges_ = std::make_shared<const std::vector<TextRange>>(std::move(ranges));
+  result.ranges_ = std::move(ranges);
   return result;
 }
 
@@ -282,11 +317,15 @@ std::vector<std::size_t> AddedTokens::ends() const {
 AddedTokens AddedTokens::moved(const std::vector<std::size_t> &ends) const {
   if (ranges_ == nullptr)
     return *this;
-  std::vector<TextRange> ranges = *ranges_;
-  for (std::size_t i = 0; i < std::min(ends.size(), ranges.size()); ++i)
-    ranges[i].end = ends[i];
+  struct Moved {
+    std::vector<TextRange> ranges;
+    TextRanges owner; // of the tokens
+  };
+  const auto moved = std::make_shared<Moved>(Moved{*ranges_, ranges_});
+  for (std::size_t i = 0; i < std::min(ends.size(), moved->ranges.size()); ++i)
+    moved->ranges[i].end = ends[i];
   AddedTokens result = *this;
-  result.ranges_ = std::make_shared<const std::vector<TextRange>>(std::move(ranges));
+  result.ranges_ = TextRanges(moved, &moved->ranges);
   return result;
 }
 

@@ -68,9 +68,11 @@ public:
   AddedTokens normalized() const { return of_phase(true); }
 
   struct TextRange;
+  using TextRanges = std::shared_ptr<const std::vector<TextRange>>;
   // Returns a search for one text, of which each range has its own tokens. The ends of the
-  // ranges ascend, and the last range ends at the end of the text.
-  static AddedTokens of_ranges(std::vector<TextRange> ranges);
+  // ranges ascend, and the last range ends at the end of the text. The treatment of special
+  // tokens is that of each range, and treating() must not be called.
+  static AddedTokens of_ranges(TextRanges ranges);
   // Returns the ends of the ranges; it is empty if there are no ranges, or no tokens.
   std::vector<std::size_t> ends() const;
   // Returns a search with other ends, one per range: for a text that was changed.
@@ -147,6 +149,8 @@ private:
 
   // Finds the segments at the matches of one phase.
   class Pass;
+  // Finds the bytes at which a token of ranges_ may begin.
+  class FirstBytes;
 
   // Like `split`, for ranges_.
   PRETOK_NOINLINE Refusal search_ranges(const std::uint8_t *data, std::size_t size,
@@ -182,18 +186,19 @@ private:
   bool strips_ = false;
   // If not nullptr, finders_ is empty, and only the phases from first_phase_ to end_phase_,
   // excluded, are searched.
-  std::shared_ptr<const std::vector<TextRange>> ranges_;
+  TextRanges ranges_;
   unsigned first_phase_ = 0;
   unsigned end_phase_ = 2;
 };
 
-// A range of a text, from the end of the range before it to `end`, in bytes. `tokens` are
-// searched in the range, and a match never crosses an end of it. But the flags of a token look
-// into the next range. The tokens `given` come after the text of the range, without bytes of
-// their own. Nothing crosses them: no pre-token, and no white space of a token.
+// A range of a text, from the end of the range before it to `end`, in bytes. `tokens`, which
+// must outlive the search, are searched in the range, and a match never crosses an end of it.
+// But the flags of a token look into the next range. The tokens `given` come after the text of
+// the range, without bytes of their own. Nothing crosses them: no pre-token, and no white space
+// of a token.
 struct AddedTokens::TextRange {
   std::size_t end = 0;
-  std::shared_ptr<const AddedTokens> tokens;
+  const AddedTokens *tokens = nullptr;
   std::vector<AddedToken> given;
 };
 

@@ -40,13 +40,13 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
                               Part which, const OnBatch &on_batch,
                               std::vector<EncodedPart> *parts) const {
   BatchQueue queue(batch_encoder_, kernels().instruction_set, data, size, cache, ids, on_batch);
-  Prefixes prefixes(spaces_, data, which);
-  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
+  const Refusal refusal = split_parts(data, size, added, which, [&](const EncodedPart &each) {
+    const Segment &segment = each.segment;
+    const bool prefixed = each.prefixed;
     const std::uint8_t *const part = data + segment.start;
     const std::size_t part_size = segment.end - segment.start;
-    const bool prefixed = prefixes.comes_before(segment);
     if (parts != nullptr)
-      parts->push_back({segment, prefixed});
+      parts->push_back(each);
     if (segment.token != nullptr) {
       if (prefixed) {
         queue.flush();
@@ -92,12 +92,26 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               std::vector<std::int64_t> &starts,
                               std::vector<std::int64_t> &ends, Part which) const {
   if (needs_pre_token_spans())
-    return encode_spans_of_pre_tokens(data, size, added, ids, starts, ends, which);
+    return split_parts(data, size, added, which, [&](const EncodedPart &part) {
+      encode_spans_of_part(data, part, ids, starts, ends);
+    });
   const std::size_t done = ids.size();
   std::vector<EncodedPart> parts;
-  const Refusal refusal = encode_parts(data, size, added, cache, ids, which, nullptr, &parts);
-  const std::size_t count = ids.size() - done;
-  const std::uint32_t *const new_ids = ids.data() + done;
+  const Refusal refusal = encode_for_spans(data, size, added, cache, ids, parts, which);
+  append_spans(data, parts, ids.data() + done, ids.size() - done, starts, ends);
+  return refusal;
+}
+
+void Encoder::append_spans(const std::uint8_t *data, const std::vector<EncodedPart> &parts,
+                           const std::uint32_t *ids, std::size_t count,
+                           std::vector<std::int64_t> &starts,
+                           std::vector<std::int64_t> &ends) const {
+  if (needs_pre_token_spans()) {
+    IdBuffer same_ids;
+    for (const EncodedPart &part : parts)
+      encode_spans_of_part(data, part, same_ids, starts, ends);
+    return;
+  }
   std::int64_t *const first = room(starts, count);
   std::int64_t *const last = room(ends, count);
   std::size_t next = 0;
@@ -113,8 +127,8 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     for (std::size_t at = 0; at < new_size && next < count;
          ++next) { // `at` is in the text with its prefix
       if (next + SPANS_AHEAD < count)
-        vocabulary_.prefetch_token(new_ids[next + SPANS_AHEAD]);
-      const std::size_t token_end = at + vocabulary_.token(new_ids[next]).size;
+        vocabulary_.prefetch_token(ids[next + SPANS_AHEAD]);
+      const std::size_t token_end = at + vocabulary_.token(ids[next]).size;
       // Only the prefix shifts the spans in a text without other changes.
       std::size_t start = std::max(at, prefix) - prefix;
       std::size_t end = std::max(token_end, prefix) - prefix;
@@ -131,38 +145,33 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
       last[next++] = end_of(segment);
     }
   }
-  return refusal;
 }
 
-Refusal Encoder::encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_t size,
-                                            const AddedTokens &added, IdBuffer &ids,
-                                            std::vector<std::int64_t> &starts,
-                                            std::vector<std::int64_t> &ends, Part which) const {
-  Prefixes prefixes(spaces_, data, which);
-  return added.split(data, size, [&](const Segment &segment) {
-    const bool is_text = segment.token == nullptr;
-    const bool prefixed = prefixes.comes_before(segment);
-    const std::uint8_t *const text = data + segment.start;
-    const std::size_t text_size = is_text ? segment.end - segment.start : 0;
-    TextSpacesSource source(spaces_, text, text_size, prefixed);
-    if (is_text || prefixed) {
-      const std::vector<std::uint8_t> changed = changed_text(text, text_size, prefixed);
-      encode_pre_tokens(changed.data(), changed.size(), ids,
-                        [&](std::size_t from, std::size_t to) {
-                          std::size_t start = 0;
-                          std::size_t end = 0;
-                          source.find(from, to, start, end);
-                          starts.push_back(static_cast<std::int64_t>(segment.start + start));
-                          ends.push_back(static_cast<std::int64_t>(segment.start + end));
-                        });
-    }
-    if (is_text)
-      return;
-    *ids.room(1) = segment.token->id;
-    ids.add(1);
-    starts.push_back(static_cast<std::int64_t>(segment.start));
-    ends.push_back(end_of(segment));
-  });
+void Encoder::encode_spans_of_part(const std::uint8_t *data, const EncodedPart &part,
+                                   IdBuffer &ids, std::vector<std::int64_t> &starts,
+                                   std::vector<std::int64_t> &ends) const {
+  const Segment &segment = part.segment;
+  const bool is_text = segment.token == nullptr;
+  const std::uint8_t *const text = data + segment.start;
+  const std::size_t text_size = is_text ? segment.end - segment.start : 0;
+  TextSpacesSource source(spaces_, text, text_size, part.prefixed);
+  if (is_text || part.prefixed) {
+    const std::vector<std::uint8_t> changed = changed_text(text, text_size, part.prefixed);
+    encode_pre_tokens(changed.data(), changed.size(), ids,
+                      [&](std::size_t from, std::size_t to) {
+                        std::size_t start = 0;
+                        std::size_t end = 0;
+                        source.find(from, to, start, end);
+                        starts.push_back(static_cast<std::int64_t>(segment.start + start));
+                        ends.push_back(static_cast<std::int64_t>(segment.start + end));
+                      });
+  }
+  if (is_text)
+    return;
+  *ids.room(1) = segment.token->id;
+  ids.add(1);
+  starts.push_back(static_cast<std::int64_t>(segment.start));
+  ends.push_back(end_of(segment));
 }
 
 Refusal Encoder::encode_some(const std::uint8_t *data, std::size_t size,

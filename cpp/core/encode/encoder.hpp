@@ -61,6 +61,23 @@ public:
   Refusal encode_some(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                       Dropout &dropout, IdBuffer &ids, Part which = Part::FIRST) const;
 
+  // An added token, or a part of a text between added tokens.
+  struct EncodedPart {
+    Segment segment;
+    bool prefixed; // whether the prefix of TextSpaces comes before it
+  };
+
+  // Does the first half of encode_spans: appends the ids and their parts.
+  Refusal encode_for_spans(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                           PreTokenCache &cache, IdBuffer &ids, std::vector<EncodedPart> &parts,
+                           Part which = Part::FIRST) const {
+    return encode_parts(data, size, added, cache, ids, which, nullptr, &parts);
+  }
+  // Does the second half: appends the spans of `count` ids, which are those of `parts`.
+  void append_spans(const std::uint8_t *data, const std::vector<EncodedPart> &parts,
+                    const std::uint32_t *ids, std::size_t count,
+                    std::vector<std::int64_t> &starts, std::vector<std::int64_t> &ends) const;
+
 private:
   // Says which Segments of a text (added.hpp) get the prefix of TextSpaces, a space. The caller
   // passes all Segments in order.
@@ -91,11 +108,17 @@ private:
     bool is_begun_;
   };
 
-  struct EncodedPart {
-    Segment segment;
-    bool prefixed; // whether the prefix of TextSpaces comes before it
-  };
   using OnBatch = std::function<void()>;
+
+  // Calls emit(part) for each part of a text.
+  template <typename Emit>
+  Refusal split_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                      Part which, const Emit &emit) const {
+    Prefixes prefixes(spaces_, data, which);
+    return added.split(data, size, [&](const Segment &segment) {
+      emit(EncodedPart{segment, prefixes.comes_before(segment)});
+    });
+  }
 
   // Functions with the argument `on_batch` call on_batch() after each batch of ids, unless
   // `on_batch` is empty. encode_text encodes a part between added tokens. `text` may be empty
@@ -104,11 +127,10 @@ private:
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, Part which, const OnBatch &on_batch,
                        std::vector<EncodedPart> *parts = nullptr) const;
-  // Like encode_spans, if needs_pre_token_spans().
-  Refusal encode_spans_of_pre_tokens(const std::uint8_t *data, std::size_t size,
-                                     const AddedTokens &added, IdBuffer &ids,
-                                     std::vector<std::int64_t> &starts,
-                                     std::vector<std::int64_t> &ends, Part which) const;
+  // Appends the ids and the spans of a part, if needs_pre_token_spans().
+  void encode_spans_of_part(const std::uint8_t *data, const EncodedPart &part, IdBuffer &ids,
+                            std::vector<std::int64_t> &starts,
+                            std::vector<std::int64_t> &ends) const;
   void encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
                    PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
   // Returns a part with its prefix, and with the changes of TextSpaces.

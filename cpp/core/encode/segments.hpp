@@ -27,18 +27,19 @@ struct SegmentSpan {
 class SegmentedText {
 public:
   void reserve(std::size_t segments, std::size_t bytes);
-  // Adds a segment: a text in which only `tokens` are searched, and then ids.
-  void add(const std::uint8_t *text, std::size_t size,
-           std::shared_ptr<const AddedTokens> tokens, const std::uint32_t *ids = nullptr,
-           std::size_t id_count = 0);
+  // Adds a segment: a text in which only `tokens` are searched, and then ids. The tokens must
+  // outlive the SegmentedText.
+  void add(const std::uint8_t *text, std::size_t size, const AddedTokens &tokens,
+           const std::uint32_t *ids = nullptr, std::size_t id_count = 0);
 
   // Returns the number of bytes of all segments.
   std::size_t size() const { return text_.size(); }
-  // Like Tokenizer::encode_spans. Offsets count the bytes of all segments together.
-  Refusal encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids, Spans &spans,
-                 Encoder::Part which = Encoder::Part::FIRST) const;
-  // For the spans of `encode`: returns for each segment the number of tokens that begin before
-  // its end.
+  // Appends the ids of all segments. Offsets count the bytes of all segments together.
+  Refusal encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids,
+                 Encoder::Part which = Encoder::Part::FIRST);
+  // Returns the spans of the tokens, for the ids of `encode`.
+  Spans spans(const Tokenizer &tokenizer, const std::uint32_t *ids, std::size_t count) const;
+  // For these spans: returns for each segment the number of tokens that begin before its end.
   std::vector<std::int64_t> token_ends(const Spans &spans) const;
   // Appends the place of each token. `first` is the index of the first segment.
   void add_places(const Spans &spans, std::size_t first,
@@ -49,11 +50,14 @@ public:
 
 private:
   std::size_t begin_of(std::size_t segment) const {
-    return segment == 0 ? 0 : ranges_[segment - 1].end;
+    return segment == 0 ? 0 : (*ranges_)[segment - 1].end;
   }
 
+  using Ranges = std::vector<AddedTokens::TextRange>;
+
   std::vector<std::uint8_t> text_;
-  std::vector<AddedTokens::TextRange> ranges_;
+  std::shared_ptr<Ranges> ranges_ = std::make_shared<Ranges>();
+  PendingSpans pending_;
 };
 
 } // namespace pretok

@@ -128,9 +128,37 @@ Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t
 Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size,
                                       const AddedTokens &added, PreTokenCache &cache,
                                       IdBuffer &ids, Spans &spans, Encoder::Part which) const {
-  std::size_t next = spans.starts.size();
+  const std::size_t next = spans.starts.size();
   const Refusal refusal =
       encoder_.encode_spans(text, size, added, cache, ids, spans.starts, spans.ends, which);
+  extend_prefix_spans(spans, next);
+  return refusal;
+}
+
+Refusal Tokenizer::encode_for_spans(const std::uint8_t *text, std::size_t size,
+                                    const AddedTokenPhases &added, PreTokenCache &cache,
+                                    IdBuffer &ids, PendingSpans &pending,
+                                    Encoder::Part which) const {
+  if (is_normalized(text, size))
+    return encoder_.encode_for_spans(text, size, added.all, cache, ids, pending.parts, which);
+  pending.are_known = true;
+  return encode_parts_with_spans(text, size, added, cache, ids, pending.spans, which);
+}
+
+void Tokenizer::append_spans(const std::uint8_t *text, const PendingSpans &pending,
+                             const std::uint32_t *ids, std::size_t count, Spans &spans) const {
+  const std::size_t next = spans.starts.size();
+  if (pending.are_known) {
+    const Spans &known = pending.spans;
+    spans.starts.insert(spans.starts.end(), known.starts.begin(), known.starts.end());
+    spans.ends.insert(spans.ends.end(), known.ends.begin(), known.ends.end());
+    return;
+  }
+  encoder_.append_spans(text, pending.parts, ids, count, spans.starts, spans.ends);
+  extend_prefix_spans(spans, next);
+}
+
+void Tokenizer::extend_prefix_spans(Spans &spans, std::size_t next) const {
   // A token of the prefix alone gets the next byte, as in Hugging Face's tokenizers. If spaces
   // stand for marks, TextSpaces::prefix_has_span has decided.
   const TextSpaces &spaces = parts_.spaces;
@@ -138,7 +166,6 @@ Refusal Tokenizer::encode_plain_spans(const std::uint8_t *text, std::size_t size
     for (; next < spans.starts.size(); ++next)
       if (spans.starts[next] == spans.ends[next])
         ++spans.ends[next];
-  return refusal;
 }
 
 const TokenFacts &Tokenizer::facts() const {

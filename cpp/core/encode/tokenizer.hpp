@@ -78,6 +78,13 @@ struct Spans {
   std::vector<std::int64_t> ends;
 };
 
+// The spans of the tokens of a text, or the parts from which they follow.
+struct PendingSpans {
+  std::vector<Encoder::EncodedPart> parts;
+  Spans spans;
+  bool are_known = false;
+};
+
 // Threads may share a Tokenizer.
 class Tokenizer {
 public:
@@ -139,6 +146,16 @@ public:
                : encode_some_parts(text, size, added, dropout, ids, which);
   }
 
+  // Do the same as encode_spans. encode_for_spans takes hardly longer than `encode`; the parts
+  // in `pending` refer to the tokens of `added`. append_spans takes the same text and the ids
+  // of encode_for_spans.
+  Refusal encode_for_spans(const std::uint8_t *text, std::size_t size,
+                           const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
+                           PendingSpans &pending,
+                           Encoder::Part which = Encoder::Part::FIRST) const;
+  void append_spans(const std::uint8_t *text, const PendingSpans &pending,
+                    const std::uint32_t *ids, std::size_t count, Spans &spans) const;
+
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
   void begin(IdBuffer &ids) const { append(parts_.ids_around.before, ids); }
@@ -194,6 +211,8 @@ private:
   Refusal encode_plain_spans(const std::uint8_t *text, std::size_t size,
                              const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                              Spans &spans, Encoder::Part which = Encoder::Part::FIRST) const;
+  // Changes spans from `next` on that only the prefix has.
+  void extend_prefix_spans(Spans &spans, std::size_t next) const;
   // For a text that step 1 changes. Each normalized part passes through steps 2 to 5 by itself.
   // NormalizedParts explains the parameters.
   Refusal visit_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -265,10 +264,7 @@ private:
     SegmentedText segments;
     const auto add = [&](std::size_t start, std::size_t end, const PromptSegment &segment,
                          std::size_t id_count) {
-      // The tokens belong to the caller.
-      const std::shared_ptr<const AddedTokens> tokens(std::shared_ptr<void>(),
-                                                      &segment.added->all);
-      segments.add(text_ + start, end - start, tokens, segment.ids, id_count);
+      segments.add(text_ + start, end - start, segment.added->all, segment.ids, id_count);
     };
     std::size_t start = at_;
     for (std::size_t i = segment_; i < segment_ + end_count; ++i) {
@@ -277,8 +273,9 @@ private:
     }
     if (start < at_ + size)
       add(start, at_ + size, request_.segments[segment_ + end_count], 0);
-    Spans spans;
-    result_.refusal = segments.encode(tokenizer_, cache_, ids_, spans, part());
+    const std::size_t before = ids_.size();
+    result_.refusal = segments.encode(tokenizer_, cache_, ids_, part());
+    const Spans spans = segments.spans(tokenizer_, ids_.data() + before, ids_.size() - before);
     for (const std::int64_t end : segments.token_ends(spans))
       ends_.push_back(static_cast<std::uint32_t>(end));
   }

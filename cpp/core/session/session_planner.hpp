@@ -32,18 +32,16 @@ inline std::size_t characters_of(const std::uint8_t *data, std::size_t size) {
 template <typename Encode>
 Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t range_start,
                                std::size_t start, std::size_t end, const Encode &encode) {
-  std::vector<AddedTokens::TextRange> parts;
+  const auto parts = std::make_shared<std::vector<AddedTokens::TextRange>>();
   for (const Range &range : ranges) {
     const std::size_t range_end = range_start + range.size;
     if (range_start <= start && end <= range_end)
       return encode(*range.policy);
     if (range_start < end && start < range_end)
-      parts.push_back({std::min(end, range_end) - start,
-                       std::shared_ptr<const AddedTokens>(range.policy, &range.policy->all),
-                       {}});
+      parts->push_back({std::min(end, range_end) - start, &range.policy->all, {}});
     range_start = range_end;
   }
-  return encode(AddedTokenPhases(AddedTokens::of_ranges(std::move(parts))));
+  return encode(AddedTokenPhases(AddedTokens::of_ranges(parts)));
 }
 
 // Encodes the new text between two places.

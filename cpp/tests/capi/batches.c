@@ -65,6 +65,11 @@ void test_segments(const pretok_tokenizer *tokenizer) {
   CHECK(spans[count - 1].end_segment == 4 && spans[count - 1].end == 5);
   CHECK(pretok_encode_segments(tokenizer, segments, 5, false, NULL, NULL, 0, &count, ends, NULL,
                                NULL) == PRETOK_OK);
+  size_t number = 0;
+  uint32_t again[64];
+  CHECK(pretok_encode_segments(tokenizer, segments, 5, true, again, NULL, 64, &number, NULL,
+                               NULL, NULL) == PRETOK_OK);
+  CHECK(number == count && memcmp(again, ids, number * sizeof ids[0]) == 0);
   CHECK(pretok_encode_segments(tokenizer, NULL, 0, true, NULL, NULL, 0, &count, NULL, NULL,
                                NULL) == PRETOK_OK);
   CHECK(count == 0);

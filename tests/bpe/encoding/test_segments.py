@@ -15,7 +15,7 @@ from bpe.encoding.segments import Segmented
 from bpe.types import SegmentLike
 from pretok.machine.backend import BackendName
 from random_normalizers import ADDED, PIECES, random_normalizer
-from support import max_examples, seeded
+from support import TOO_MUCH, growth, max_examples, seeded
 
 POLICIES: tuple[Any, ...] = ("raise", "text", "allow", "plain", "content", {"<e>"}, set())
 PLAIN_TOKENS = [
@@ -80,6 +80,31 @@ def test_native_equals_python(vocabulary: bpe.Vocabulary, native: BackendName) -
             for joined in (True, False):
                 found = result(ours, segments, joined)
                 assert found == result(expected, segments, joined), (options, segments, joined)
+
+
+def test_places_depend_on_nothing_else(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    """The places are computed later, but not from arrays or texts that a caller may change."""
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=PLAIN_TOKENS, backend=native)
+    segments: list[SegmentLike] = [("ab<e>é", "allow"), ("c ab", "plain")]
+    expected = places(tokenizer.encode_segments(segments))
+    found = tokenizer.encode_segments(segments)
+    ids = found.ids.copy()
+    found.ids[:] = 2**32 - 1
+    del tokenizer
+    segments.clear()
+    assert places(found)[1:] == expected[1:]
+    assert ids.tolist() == expected[0]
+    assert places(pickle.loads(pickle.dumps(found)))[1:] == expected[1:]
+
+
+def test_many_policies_take_linear_time(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    """Each byte is searched once for the first bytes of tokens, however the policies alternate."""
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=ADDED, backend=native)
+
+    def encode(size: int) -> None:
+        tokenizer.encode_segments([("ab ", POLICIES[at % 4]) for at in range(size)])
+
+    assert growth(encode, 4_000) < TOO_MUCH
 
 
 def expected_ids(tokenizer: Tokenizer, segments: list[tuple[str, str]]) -> list[int]:
