@@ -11,9 +11,9 @@
 #include "bindings/normalizing.hpp"
 #include "bindings/padding.hpp"
 #include "bindings/prompt_cache.hpp"
+#include "bindings/segment_call.hpp"
 #include "bindings/session.hpp"
 #include "bindings/split_ways.hpp"
-#include "bindings/segment_call.hpp"
 #include "bindings/text_stream.hpp"
 #include "bindings/training.hpp"
 

@@ -91,8 +91,7 @@ pretok_prompt_cache_encode_segments(pretok_prompt_cache *cache, const pretok_seg
   if (const pretok_status status = check(error, {{cache, "the cache"},
                                                  {segments, "segments", segment_count != 0},
                                                  {salt, "salt", salt_size != 0},
-                                                 {count, "count"},
-                                                 {ends, "ends", segment_count != 0}}))
+                                                 {count, "count"}}))
     return status;
   return guarded(error, [&] {
     PromptText text(joined);
@@ -116,7 +115,8 @@ pretok_prompt_cache_encode_segments(pretok_prompt_cache *cache, const pretok_seg
       const std::size_t failed = text.locate(refusal.position);
       return fail_segment(failed, call.refuse(refusal, 0, error), failed_segment, error);
     }
-    std::copy(result.ends.begin(), result.ends.end(), ends);
+    if (ends != nullptr)
+      std::copy(result.ends.begin(), result.ends.end(), ends);
     if (reuse != nullptr)
       *reuse = {result.reused_prefix, result.reused};
     if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))

@@ -60,16 +60,22 @@ class CPromptCache:
         segments, count = in_c(self.tokenizer, parts), c.c_size_t(len(parts))
         ends, failed, found = (c.c_size_t * len(parts))(), c.c_size_t(77), c.c_size_t()
         room = (c.c_uint32 * (1 << 17))()
-        try:
+
+        def call(ends: object) -> list[int]:
             self.library.call(
                 "prompt_cache_encode_segments", self.handle, segments, count, c.c_bool(joined),
                 None, c.c_size_t(0), room, c.c_size_t(1 << 17), c.byref(found), ends, None,
                 c.byref(failed),
             )  # fmt: skip
+            return room[: found.value]
+
+        try:
+            ids = call(ends)
         except CError as error:
             error.text = failed.value
             raise
-        return room[: found.value], list(ends)
+        assert call(None) == ids
+        return ids, list(ends)
 
     def statistics(self) -> dict[str, int]:
         result = _Statistics(c.sizeof(_Statistics))
