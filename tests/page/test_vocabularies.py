@@ -163,7 +163,8 @@ def test_the_error_of_a_file_stays_until_the_next_change(tab: Tab) -> None:
         """() => {
             const post = Worker.prototype.postMessage;
             Worker.prototype.postMessage = function (message, transfer) {
-                setTimeout(() => post.call(this, message, transfer), message.kind === "run" && 1000);
+                const delay = message.kind === "run" ? 1000 : 0;
+                setTimeout(() => post.call(this, message, transfer), delay);
             };
         }"""
     )
