@@ -121,7 +121,7 @@ def split_name(pre_tokenizer: object) -> str:
 
 
 class Counting(NamedTuple):
-    """What to count, and how."""
+    """The source of texts, the counter of their pre-tokens, and the bound of memory."""
 
     source: TrainingSource
     field: str
