@@ -22,8 +22,8 @@ struct ChunkKey {
   std::size_t size = 0; // of the window
 };
 
-// What a chunk keeps for the first `cut` bytes of its window: their ids, and for each segment
-// that ends there, the number of ids that begin before its end.
+// The result of encoding the first `cut` bytes of a chunk's window: the ids, and for each
+// segment that ends there, the number of ids that begin before its end.
 struct ChunkContent {
   std::size_t cut = 0;
   const std::uint32_t *ids = nullptr;
