@@ -7,6 +7,7 @@
 #include "formats/json_steps.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -142,9 +143,7 @@ StageProgram whole_stage() {
 
 StageProgram metaspace_stage(std::string_view mark) {
   const auto *const bytes = reinterpret_cast<const std::uint8_t *>(mark.data());
-  std::vector<std::uint32_t> marks = {' ', decode_utf8(bytes, mark.size()).code_point};
-  std::sort(marks.begin(), marks.end());
-  marks.erase(std::unique(marks.begin(), marks.end()), marks.end());
+  const std::set<std::uint32_t> marks = {' ', decode_utf8(bytes, mark.size()).code_point};
   StageProgram stage;
   Alphabet &alphabet = stage.program.alphabet;
   alphabet.push_back({0, {}});
