@@ -28,8 +28,6 @@ BETWEEN, INSIDE = -1, -2
 
 The docstring of Trainer describes slots.
 """
-FORCED = 1 << 62
-"""The lowest count of a pair that merges at once, above the count of any other pair."""
 
 
 BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
@@ -109,9 +107,9 @@ class Trainer:
         `alphabet` has the symbols to merge, in ascending order: characters, or tokens of several
         characters. As in BpeTrainer, other symbols of `words` are dropped, so that their neighbors
         may merge. `max_token_length` then counts characters, not bytes. If `joins_known`, two
-        symbols merge at once if their text is in `alphabet`; the token that comes first merges
-        first. No merge makes a token of more than `max_words` words; a word is a run of characters
-        other than white space of ASCII and "▁".
+        neighbors merge at once if their text is in `alphabet`. The results do not list these
+        merges, and `words` must have no such neighbors. No merge makes a token of more than
+        `max_words` words; a word is a run of characters other than white space of ASCII and "▁".
         """
         # The number that stands for each character of the alphabet in the results.
         self._names: Sequence[int] = BYTE_ORDER if alphabet is None else range(len(alphabet))
@@ -208,31 +206,27 @@ class Trainer:
         """Count `pair`, which is new at `place`. `count` is the count of the word."""
         counts = self._pairs.get(pair)
         if counts is None:
-            counts = self._pairs[pair] = _PairCount(self._forced_count(pair))
-        if counts.count < FORCED:
-            counts.count += count
+            counts = self._pairs[pair] = _PairCount()
+        counts.count += count
         self._new_places.setdefault(pair, []).append(place)
 
     def _lose(self, pair: Pair, count: int) -> None:
         # A pair whose token would be too long was never counted.
-        if pair in self._pairs and self._pairs[pair].count < FORCED:
+        if pair in self._pairs:
             self._pairs[pair].count -= count
 
-    def _forced_count(self, pair: Pair) -> int:
-        """Return the count of a pair that merges at once, or 0.
-
-        Of two such counts, that of the token that comes first in the alphabet is higher.
-        """
-        if not self._joins_known:
-            return 0
+    def _join_of(self, pair: Pair) -> int | None:
+        """Return the token of the alphabet that two neighbors make at once, or None."""
+        if not self._joins_known or BETWEEN in pair:
+            return None
         known = self._known.get(self._tokens[pair[0]] + self._tokens[pair[1]])
-        return 0 if known is None or known >= len(self._names) else FORCED + (1 << 32) - known
+        return None if known is None or known >= len(self._names) else known
 
     def _may_merge(self, pair: Pair) -> bool:
-        """Return whether a pair is counted: it is not too long for a token."""
+        """Return whether a pair is counted: it does not join, and is not too long for a token."""
         text = self._tokens[pair[0]] + self._tokens[pair[1]]
-        if self._forced_count(pair) > 0:
-            return True
+        if self._join_of(pair) is not None:
+            return False
         if self._max_words is not None and words_of(text) > self._max_words:
             return False
         return len(text) < self._too_long or len(text) == 2
@@ -299,7 +293,31 @@ class Trainer:
         for place in self._places_of(bucket):
             if self._is_at(pair, place):
                 self._replace(pair, place, result)
+                if self._joins_known:
+                    self._join(place)
         self._push_new_pairs()
+        if self._joins_known:
+            self._pairs[pair].count = 0  # no place is left, though a bucket may be
+
+    def _join(self, place: int) -> None:
+        """Merge the symbol at `place` with its neighbors until it joins none of them.
+
+        Of two joins, the one that makes the earlier token comes first, then the left one.
+        """
+        symbols, tokens = self._symbols, self._tokens
+        while True:
+            symbol = symbols[place]
+            before, after = symbols[place - 1], symbols[place + len(tokens[symbol])]
+            joins = []
+            for at, pair in enumerate([(before, symbol), (symbol, after)]):
+                if (join := self._join_of(pair)) is not None:
+                    joins.append((join, at, pair))
+            if not joins:
+                return
+            result, at, pair = min(joins)
+            if at == 0:
+                place -= len(tokens[before])
+            self._replace(pair, place, result)
 
     def _replace(self, pair: Pair, place: int, result: int) -> None:
         """Replace `pair` at `place` by `result`, and count the new pairs with its neighbors."""

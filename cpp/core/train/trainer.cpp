@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace pretok {
@@ -50,7 +51,7 @@ void Trainer::gain(Change &change, std::int64_t count, Place place) {
 }
 
 // Updates the counts of gained and lost pairs, and gives each gained pair its new places, in
-// ascending order. `is_known` tells whether `result` was there before the current merge.
+// ascending order. `is_known` tells whether `result` was there before the current changes.
 void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodic_check) {
   if (is_known)
     end_waiting_of_gained(result);
@@ -61,7 +62,7 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
   for (const Change &change : changes_)
     pairs_.prefetch(change.lost);
   for (const Change &change : changes_)
-    if (PairCounts::Pair *pair = find(change); pair && change.size != 0 && pair->count < FORCED)
+    if (PairCounts::Pair *pair = find(change); pair && change.size != 0)
       pair->count += change.gained_count;
   // Process losses after gains, because a merge may lose a pair that it gained. A pair that
   // waits does not keep its count up to date.
@@ -69,7 +70,7 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
     if (change.lost == NO_PAIR)
       continue;
     if (PairCounts::Pair *pair = pairs_.find(change.lost); pair != nullptr)
-      pair->count -= pair->count < FORCED ? change.lost_count : 0;
+      pair->count -= change.lost_count;
     else if (Change *gained = change_of(change.lost, result); gained != nullptr)
       gained->gained_count -= change.lost_count;
   }
@@ -101,6 +102,8 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
   changes_.clear();
   changed_places_.clear();
   waiting_.end_group();
+  previous_group_.push_back(
+      std::exchange(last_group_[result], static_cast<std::uint32_t>(previous_group_.size())));
 }
 
 // Returns MergeQueue::Entry::order of a bucket. With HUGGINGFACE, this is its pair. With
@@ -206,39 +209,71 @@ void Trainer::merge(std::uint32_t index, PeriodicCheck &periodic_check) {
   const Symbol result = token_of(bucket.key, places, size);
   left_change_.resize(tokens_.size(), NO_INDEX);
   right_change_.resize(tokens_.size(), NO_INDEX);
-  last_merge_.resize(tokens_.size(), NO_INDEX);
+  last_group_.resize(tokens_.size(), NO_INDEX);
+  bool is_known = result < known;
   for (std::size_t i = 0; i < size; ++i) {
     if (i + PLACES_AHEAD < size)
       slots_.prefetch(places[i + PLACES_AHEAD]);
     if (i + PLACES_AHEAD / 2 < size)
       slots_.prefetch_word(places[i + PLACES_AHEAD / 2]);
-    if (is_at(bucket.key, places[i]))
-      replace(bucket.key, places[i], result);
+    if (is_at(bucket.key, places[i]) && replace(bucket.key, places[i], result)) {
+      apply_changes(result, std::exchange(is_known, true), periodic_check);
+      join(places[i], periodic_check);
+    }
     periodic_check();
   }
   buckets_[index].size = 0;
   place_lists_.free(bucket.places);
-  apply_changes(result, result < known, periodic_check);
-  previous_merge_.push_back(last_merge_[result]);
-  last_merge_[result] = static_cast<std::uint32_t>(merges_.size());
+  apply_changes(result, is_known, periodic_check);
+  if (options_.joins_known)
+    pairs_.find(bucket.key)->count = 0; // no place is left, though a bucket may be
   merges_.push_back({left_of(bucket.key), right_of(bucket.key), result});
+}
+
+// Merges the symbol at `place` with its neighbors until it joins none of them. Of two joins,
+// the one that makes the earlier token comes first, then the left one, as when encoding.
+void Trainer::join(Place place, PeriodicCheck &periodic_check) {
+  const auto join_of = [&](Symbol left, Symbol right) {
+    const bool is_word = left != Slots::WORD_BOUNDARY && right != Slots::WORD_BOUNDARY;
+    return is_word ? known_join(left, right) : LearnedTokens::NO_SYMBOL;
+  };
+  for (bool joins = true; joins;) {
+    const Symbol symbol = slots_.at(place);
+    const Symbol before = slots_.at(place - 1);
+    const Symbol after = slots_.at(place + slots_.size_at(place));
+    const Symbol with_before = join_of(before, symbol);
+    const Symbol with_after = join_of(symbol, after);
+    const bool is_left = with_before <= with_after;
+    if (is_left)
+      place -= slots_.size_before(place);
+    const Symbol result = is_left ? with_before : with_after;
+    joins =
+        replace(is_left ? pair_key(before, symbol) : pair_key(symbol, after), place, result);
+    apply_changes(result, /*is_known=*/true, periodic_check);
+  }
 }
 
 // Merges the pair at one place. Records in changes_ the pairs that its symbols formed with the
 // neighbors on both sides, as lost, and the pairs of the result with these neighbors, as
-// gained.
-void Trainer::replace(PairKey key, Place place, Symbol result) {
+// gained. Returns whether the result joins a neighbor (TrainerOptions::joins_known).
+bool Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
   const std::uint32_t left_size = slots_.size_at(place);
   const std::uint32_t right_size = slots_.size_at(place + left_size);
   const std::int64_t count = slots_.count_at(place);
   const Symbol before = slots_.at(place - 1);
+  bool joins = false;
+  const auto may_gain = [&](Symbol first, Symbol second) {
+    const bool is_join = known_join(first, second) != LearnedTokens::NO_SYMBOL;
+    joins |= is_join;
+    return !is_join && may_merge(first, second);
+  };
   if (before != Slots::WORD_BOUNDARY) {
     Change &change =
         change_at(left_change_[before], pair_key(before, result), pair_key(before, left));
     change.lost_count += count;
-    if (may_merge(before, result))
+    if (may_gain(before, result))
       gain(change, count, place - slots_.size_before(place));
   }
   slots_.replace(place, left_size, right_size, result);
@@ -249,12 +284,13 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     change.lost_count += count;
     // The left and the right neighbor may both gain the pair (result, result). Record all
     // places of this pair in one change, so that the pair gets one bucket.
-    if (may_merge(result, after))
+    if (may_gain(result, after))
       gain(after != result
                ? change
                : change_at(left_change_[after], pair_key(result, after), pair_key(after, left)),
            count, place);
   }
+  return joins;
 }
 
 std::vector<Trainer::Merge> Trainer::last_merges(const std::vector<Merge> &merges,

@@ -45,9 +45,9 @@ struct TrainerOptions {
   // In bytes or characters. If two symbols that become neighbors by a merge are together this
   // long or longer, they are not counted as a pair, so they never merge at this place.
   std::uint64_t max_token_length;
-  // True if two symbols merge at once if their units are those of a token that was there at the
-  // start, as in a vocabulary whose merges have the rank of the token that they make. Such a
-  // merge has a lower rank than all that are learned.
+  // True if two neighbors merge at once if their units are those of a token that was there at
+  // the start, as in a vocabulary whose merges have the rank of the token that they make. The
+  // words have no such neighbors before any merge, and these merges are not in the results.
   bool joins_known = false;
   // No merge makes a token of more words. A word is a run of units that are no white space.
   std::uint32_t max_words = static_cast<std::uint32_t>(-1);
@@ -99,8 +99,6 @@ public:
 
 private:
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
-  // The lowest count of a pair that merges at once (TrainerOptions::joins_known).
-  static constexpr std::int64_t FORCED = std::int64_t{1} << 62;
   static constexpr std::size_t PLACES_AHEAD = 8; // the prefetch distance, in places
 
   // Places of a pair, in ascending order. A pair gets several buckets only if several merges
@@ -146,13 +144,14 @@ private:
   bool is_at(PairKey key, Place place) const {
     return slots_.is_at(left_of(key), right_of(key), place);
   }
-  std::int64_t forced_count(PairKey key) const;
+  Symbol known_join(Symbol left, Symbol right) const;
   bool may_merge(Symbol left, Symbol right) const;
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket) const;
   Symbol token_of(PairKey key, const Place *places, std::size_t size);
   void merge(std::uint32_t index, PeriodicCheck &periodic_check);
-  void replace(PairKey key, Place place, Symbol result);
+  void join(Place place, PeriodicCheck &periodic_check);
+  bool replace(PairKey key, Place place, Symbol result);
 
   TrainerOptions options_;
   // For each symbol of the alphabet, the number of this symbol in the results: its byte, or the
@@ -169,10 +168,10 @@ private:
   WaitingPairs waiting_;
   std::int64_t threshold_ = WaitingPairs::MAX_COUNT;
   std::vector<Merge> merges_;
-  // The last merge that made each symbol, and for each merge the one before with its result; or
-  // NO_INDEX.
-  std::vector<std::uint32_t> last_merge_;
-  std::vector<std::uint32_t> previous_merge_;
+  // The number of groups in waiting_ after group 0 when each symbol was last made, and for each
+  // group the one before with its symbol; or NO_INDEX.
+  std::vector<std::uint32_t> last_group_;
+  std::vector<std::uint32_t> previous_group_;
   std::vector<Change> changes_;
   std::vector<ChangedPlace> changed_places_;
   // left_change_[s] is the index in changes_ of the change next to the left neighbor s, or

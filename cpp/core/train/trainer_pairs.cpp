@@ -96,7 +96,7 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
 // each symbol takes one slot.
 void Trainer::find_pairs(PeriodicCheck &periodic_check) {
   slots_.index_words();
-  last_merge_.resize(names_.size(), NO_INDEX);
+  last_group_.resize(names_.size(), NO_INDEX);
   left_change_.resize(names_.size(), NO_INDEX);
   // Calls visit(left, place) for each pair.
   const auto visit_pairs = [&](auto visit) {
@@ -165,29 +165,24 @@ void Trainer::find_pairs_of(Symbol left, const Place *places, std::size_t size,
   periodic_check(size);
 }
 
-// Returns the count of a pair that merges at once, which is above all others; 0 for any other
-// pair. Of two such counts, that of the token with the lower rank is higher.
-std::int64_t Trainer::forced_count(PairKey key) const {
-  if (!options_.joins_known)
-    return 0;
-  const Symbol known = tokens_.find(left_of(key), right_of(key));
-  return known < names_.size() ? FORCED + std::int64_t{LearnedTokens::NO_SYMBOL - known} : 0;
+// Returns the token of the alphabet that two neighbors make at once, or NO_SYMBOL.
+Trainer::Symbol Trainer::known_join(Symbol left, Symbol right) const {
+  const Symbol known =
+      options_.joins_known ? tokens_.find(left, right) : LearnedTokens::NO_SYMBOL;
+  return known < names_.size() ? known : LearnedTokens::NO_SYMBOL;
 }
 
 // Returns whether a pair that a merge creates is counted: it is not too long for a token, and
 // has no more words than a token may have. Pairs of two units are never too long.
 bool Trainer::may_merge(Symbol left, Symbol right) const {
   const std::uint64_t length = std::uint64_t{tokens_.length(left)} + tokens_.length(right);
-  return ((length < options_.max_token_length || length == 2) &&
-          tokens_.words(left, right) <= options_.max_words) ||
-         forced_count(pair_key(left, right)) != 0;
+  return (length < options_.max_token_length || length == 2) &&
+         tokens_.words(left, right) <= options_.max_words;
 }
 
 // Adds a pair that has no places yet. If its count is below the threshold, the pair waits.
 void Trainer::add_pair(PairKey key, std::int64_t count, const Place *places,
                        std::uint32_t size) {
-  if (const std::int64_t forced = forced_count(key); forced != 0)
-    count = forced;
   if (count <= 0)
     return;
   if (count < threshold_)
@@ -256,8 +251,8 @@ void Trainer::end_waiting_of_gained(Symbol result) {
   };
   // Calls visit(pair) for the waiting pairs that each merge with the result `symbol` made.
   const auto visit_made = [&](Symbol symbol, auto visit) {
-    for (std::uint32_t made = last_merge_[symbol]; made != NO_INDEX;
-         made = previous_merge_[made])
+    for (std::uint32_t made = last_group_[symbol]; made != NO_INDEX;
+         made = previous_group_[made])
       for (std::size_t i = waiting_.begin(made + 1); i < waiting_.begin(made + 2); ++i)
         if (WaitingPair &pair = waiting_[i]; pair.count != 0)
           visit(pair);

@@ -192,6 +192,23 @@ def test_random_ranks_are_those_of_the_definition(
     assert ours == definition(old, texts, 6)
 
 
+def test_a_new_token_joins_tokens_that_were_not_reachable(backend: BackendName) -> None:
+    """After "aa" is a token, the first two letters and the third are "aaa" before others merge."""
+    known = {byte: bytes([byte]) for byte in range(256)}
+    for tokens, text, expected in (
+        ([b"aaa"], "aaaaaa", [b"aaa", b"aaa"]),
+        ([b"aaaa", b"aaa"], "a" * 9, [b"aaaa", b"aaaa", b"a"]),
+        ([b"aabb", b"abb"], "aabbabb", [b"aabb", b"abb"]),
+    ):
+        old = Tokenizer(Vocabulary(known | dict(enumerate(tokens, 256))), "gpt2")
+        texts = [text] * 9
+        ours = trained(texts, old.vocab_size + 1, initial=old, backend=backend)
+        assert [ours.token_bytes(id) for id in ours.encode(text)] == expected
+        for number in range(1, 4):
+            ours = trained(texts, old.vocab_size + number, initial=old, backend=backend)
+            assert ours == definition(old, texts, number)
+
+
 def test_new_ids(backend: BackendName) -> None:
     texts = corpus("English")
     old = starts(texts)["gaps"]
