@@ -18,6 +18,8 @@ from pretok.errors import shortened
 _MAX_SHOWN_KEY = 80
 _MAX_SHOWN = 120
 MAX_PARTS = 256
+BYTE_LEVEL = ("trim_offsets", "add_prefix_space", "use_regex")
+"""The members of a ByteLevel. Files of Cohere repeat them in their TemplateProcessing."""
 """The maximal number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
 _Type = TypeVar("_Type")
 _TYPE_NAMES = {
@@ -125,9 +127,13 @@ class Value:
                 yield part
 
     def only(self, *names: str) -> None:
-        """Raise UnsupportedError if the object has a non-null member other than `names`."""
+        """Raise UnsupportedError if the object has a non-null member other than `names`.
+
+        A part with a type may also have members of BYTE_LEVEL, which have no effect there.
+        """
+        known = (*names, *BYTE_LEVEL) if "type" in names else names
         for name, value in self.object().items():
-            if name not in names and value is not None:
+            if name not in known and value is not None:
                 raise self[name].unsupported(f"bpe knows only {', '.join(names)} here")
 
     def malformed(self, expected: str) -> VocabularyError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bpe.formats.json_value import Value
+from bpe.formats.json_value import BYTE_LEVEL, Value
 from bpe.types import MAX_TEMPLATE_IDS, Template
 from bpe.vocabulary import ID_LIMIT
 
@@ -45,8 +45,13 @@ def kind_of(processor: Value) -> str:
     if kind == "TemplateProcessing":
         processor.only("type", "single", "pair", "special_tokens")
     elif kind in ("RobertaProcessing", "BertProcessing"):
-        processor.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
-    elif kind != "ByteLevel":
+        processor.only("type", "sep", "cls")
+        # tokenizers tells the two apart by these members, not by the type.
+        has_both = all(processor[name].value is not None for name in BYTE_LEVEL[:2])
+        kind = "RobertaProcessing" if has_both else "BertProcessing"
+    elif kind == "ByteLevel":
+        processor.only("type")
+    else:
         raise processor.unsupported(
             "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
         )
@@ -91,7 +96,7 @@ def read_trims(post_processor: Value) -> tuple[bool, ...]:
         part["add_prefix_space"].flag(default=True)
         for part in post_processor.parts("processors")
         if part.value is not None
-        and part.kind() in ("ByteLevel", "RobertaProcessing")
+        and kind_of(part) in ("ByteLevel", "RobertaProcessing")
         and part["trim_offsets"].flag(default=True)
     )
 

@@ -13,6 +13,9 @@ namespace {
 // in it counts as a part too.
 constexpr std::size_t MAX_PARTS = 256;
 
+// The members of a ByteLevel. Files of Cohere repeat them in their TemplateProcessing.
+constexpr std::string_view BYTE_LEVEL[] = {"trim_offsets", "add_prefix_space", "use_regex"};
+
 // Appends the name of a member to the path of its object. Quotes a long name.
 void append_name(std::string_view name, std::string &path) {
   constexpr std::size_t MAX_NAME = 80;
@@ -163,9 +166,13 @@ std::string JsonPart::short_text(bool may_be_empty) const {
 }
 
 void JsonPart::only(const std::vector<std::string_view> &names) const {
+  const auto has = [](const auto &all, std::string_view name) {
+    return std::find(std::begin(all), std::end(all), name) != std::end(all);
+  };
+  const bool has_type = has(names, "type");
   for (const JsonPart member : members())
-    if (member.is_present() &&
-        std::find(names.begin(), names.end(), member.name_) == names.end())
+    if (member.is_present() && !has(names, member.name_) &&
+        !(has_type && has(BYTE_LEVEL, member.name_)))
       return fail(unsupported((place_ == 0 ? "the file" : path()), " has an unknown member ",
                               quote(member.name_), ", which may change the ids"));
 }

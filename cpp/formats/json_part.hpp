@@ -67,7 +67,8 @@ public:
 
   // Returns the text of the member "type".
   std::string_view kind() const { return (*this)["type"].text(); }
-  // Fails if the object has a member that is not null and whose name is not in `names`.
+  // Fails if the object has a member that is not null and whose name is not in `names`. A part
+  // with a type may also have members of ByteLevel, which have no effect there.
   void only(const std::vector<std::string_view> &names) const;
   // Returns the parts of a pre_tokenizer, normalizer or post_processor. If its "type" is
   // "Sequence", the parts are the elements of the list in the member `name`. An element that is

@@ -19,19 +19,24 @@ public:
     std::vector<std::uint32_t> before;
     std::vector<std::uint32_t> after;
     const std::string_view kind = part.kind();
+    bool trims = false;
     if (kind == "TemplateProcessing") {
       read_pieces(part, before, after);
     } else if (kind == "RobertaProcessing" || kind == "BertProcessing") {
-      part.only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
+      part.only({"type", "sep", "cls"});
+      // tokenizers tells the two apart by these members, not by the type.
+      trims = part["trim_offsets"].is_present() && part["add_prefix_space"].is_present();
       add_to_count(part, 2);
       before.push_back(id_of(part["cls"]));
       after.push_back(id_of(part["sep"]));
-    } else if (kind != "ByteLevel") { // ByteLevel changes only offsets
+    } else if (kind == "ByteLevel") { // changes only offsets
+      part.only({"type"});
+      trims = true;
+    } else {
       part.fail_unsupported("expected TemplateProcessing, RobertaProcessing, BertProcessing or "
                             "ByteLevel");
     }
-    if ((kind == "ByteLevel" || kind == "RobertaProcessing") &&
-        part["trim_offsets"].flag_or(true))
+    if (trims && part["trim_offsets"].flag_or(true))
       spec_.trims.push_back(part["add_prefix_space"].flag_or(true));
     // Each processor puts its ids around the ids of the processors before it.
     spec_.before.insert(spec_.before.begin(), before.begin(), before.end());

@@ -104,6 +104,16 @@ _CASES: dict[str, dict[str, Any]] = {
     "roberta": {"post_processor": {"type": "RobertaProcessing", "sep": ["b", 98], "cls": ["a", 97],
                                    "trim_offsets": True, "add_prefix_space": False}},
     "bert": {"post_processor": {"type": "BertProcessing", "sep": ["b", 98], "cls": ["a", 97]}},
+    # Files of Cohere repeat the members of ByteLevel in their template.
+    "members of ByteLevel": {
+        "normalizer": {**byte_level(add_prefix_space=True), "type": "NFC"},
+        "post_processor": {**byte_level(add_prefix_space=True), "type": "TemplateProcessing",
+                           "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+                           "pair": [{"Sequence": {"id": "A", "type_id": 0}},
+                                    {"Sequence": {"id": "B", "type_id": 0}}],
+                           "special_tokens": {}},
+        "decoder": {"type": "Sequence", "decoders": [
+            {**byte_level(), "type": "Fuse"}, byte_level()]}},
 }  # fmt: skip
 
 
