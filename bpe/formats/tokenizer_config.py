@@ -98,8 +98,8 @@ def join(
     the result of `named_tokens`. Like transformers, add the tokens of `config` in order of ids, and
     then special tokens for `named`. As in Hugging Face's tokenizers, a new token gets its id in
     `vocab`, or else the next free id, whatever `config` says. A token in both files gets the flags
-    of `config`. Raises UnsupportedError if the files disagree on whether a token is special or
-    normalized, because the library then keeps both tokens.
+    of `config`, and is special if one file says so. Raises UnsupportedError if only the
+    tokenizer.json says that a token is normalized, because the library then keeps both tokens.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)
@@ -109,13 +109,13 @@ def join(
             id = vocab.get(token.content, max(next_id, len(vocab)))
         else:
             id = known.id
-            for flag in ("special", "normalized"):
-                if getattr(known, flag) != getattr(token, flag):
-                    raise UnsupportedError(
-                        f"{FILE_NAME} says {flag}={getattr(token, flag)} of the added token "
-                        f"{shortened(token.content)}, but tokenizer.json says "
-                        f"{getattr(known, flag)}; correct one file, or load tokenizer.json itself"
-                    )
+            if known.normalized and not token.normalized:
+                raise UnsupportedError(
+                    f"{FILE_NAME} says normalized=False of the added token "
+                    f"{shortened(token.content)}, but tokenizer.json says True; correct one file, "
+                    "or load tokenizer.json itself"
+                )
+            token = replace(token, special=token.special or known.special)
         next_id = max(next_id, id + 1)
         tokens[token.content] = replace(token, id=id)
     for text in named:

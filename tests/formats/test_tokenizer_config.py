@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import BpeError, Tokenizer, VocabularyWarning
+from bpe import BpeError, Tokenizer, UnsupportedError, VocabularyWarning
 from pretok.machine.backend import BackendName
 from support import max_examples
 from vocabulary_files import added, huggingface, write
@@ -101,6 +102,30 @@ def test_any_tokens(
         assert ours.encode(text, "allow") == live.encode(text).ids
 
 
+@pytest.mark.parametrize("known", list(product((False, True), repeat=3)))
+def test_tokens_with_other_flags_in_the_two_files(
+    known: tuple[bool, ...], backend: BackendName, tmp_path: Path
+) -> None:
+    # The <|END_OF_TURN_TOKEN|> of Cohere's Command R is special in one file only.
+    names = ("special", "normalized", "rstrip")
+    for number, flags in enumerate(product((False, True), repeat=3)):
+        token, other = (added(264, "<End>", **dict(zip(names, each, strict=True)))
+                        for each in (known, flags))  # fmt: skip
+        path = tmp_path / str(number)
+        path.mkdir()
+        folder(path, other, added_tokens=[token], normalizer={"type": "NFC"})
+        if known[1] and not flags[1]:
+            with pytest.raises(UnsupportedError, match="says normalized=False of the added token"):
+                bpe.load(path, backend=backend)
+            continue
+        ours = bpe.load(path, backend=backend)
+        live = theirs(path, other)
+        for text in ("a<End>  b", "<End><End>", "a <End>"):
+            assert ours.encode(text, "allow") == live.encode(text).ids
+        for ids in ([264], [97, 264, 98]):
+            assert ours.decode(ids, skip_special=True) == live.decode(ids, skip_special_tokens=True)
+
+
 @pytest.mark.parametrize(
     "flags",
     [{}, {"special": True}, {"special": False, "lstrip": True}, {"__type": "AddedToken"}],
@@ -121,8 +146,6 @@ def test_missing_flags_have_the_defaults_of_transformers(
 @pytest.mark.parametrize(
     ("token", "message"),
     [
-        (added(264, "<|end|>", special=False), "says special=False of the added token"),
-        (added(264, "<|end|>", normalized=True), "says normalized=True of the added token"),
         (added(-1, "<new>"), "expected an id as the key"),
         (added(265, ""), "added_tokens_decoder.265.content is"),
         ({**NEW, "surprise": 1}, "added_tokens_decoder.265.surprise is 1"),
