@@ -602,9 +602,12 @@ class WordCounts:
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class TokenRows:
-    """Rows of symbols and their counts, in the order of first appearance."""
+    """Rows of symbols and their counts, in the order of first appearance.
 
-    def __init__(self) -> None: ...
+    Equal rows are added up, unless `are_distinct` says that there are none.
+    """
+
+    def __init__(self, are_distinct: bool) -> None: ...
     def add(
         self, symbols: NDArray[np.uint32], sizes: NDArray[np.uint32], counts: NDArray[np.int64]
     ) -> None:
@@ -614,32 +617,6 @@ def merge_runs(
     runs: Sequence[tuple[Iterable[bytes], int]], write: Callable[[bytes], object]
 ) -> tuple[int, int, int]:
     """The C++ form of bpe.training.runs.merge_runs; both write equal blocks."""
-
-class DiskTrainer:
-    """A Trainer of the words of a run that keeps the places of pairs in a file.
-
-    `append` gets what to write to the end of the file, and `read` an offset and a number of bytes.
-    Pairs that occur less often than `least_count` are not in memory. `step` also returns False if
-    no pair is left that has this count; then `is_exhausted` is true.
-    """
-
-    def __init__(
-        self,
-        blocks: Iterable[bytes],
-        size: tuple[int, int, int],
-        min_frequency: int,
-        max_token_length: int | None,
-        least_count: int,
-        append: Callable[[bytes], object],
-        read: Callable[[int, int], bytes],
-    ) -> None: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def is_exhausted(self) -> bool: ...
-    def step(self, tokens: int) -> bool: ...
-    def merges(self) -> NDArray[np.uint32]: ...
-    def first_merges(self) -> NDArray[np.uint32]: ...
 
 class Trainer:
     """The C++ form of bpe.training.trainer.Trainer; both return equal results."""
@@ -676,11 +653,26 @@ class Trainer:
         max_token_length: int | None,
         joins_known: bool,
         max_words: int | None,
+        memory: object,
     ) -> Trainer:
         """Return a trainer of words that begin as tokens of a vocabulary, and empty `rows`.
 
         Token i has lengths[i] of the `units`, which are bytes or characters. The symbols of `rows`
-        are tokens. `joins_known` and `max_words` are those of bpe.training.trainer.Trainer.
+        are tokens. `joins_known` and `max_words` are those of bpe.training.trainer.Trainer,
+        and `memory` that of `of_run`.
+        """
+    @staticmethod
+    def of_run(
+        blocks: Iterable[bytes],
+        min_frequency: int,
+        max_token_length: int | None,
+        memory: object,
+    ) -> Trainer:
+        """Return a trainer of the words of a run (bpe.training.runs).
+
+        Lists that it reads rarely are in `memory`: block(size) returns a writable block of that
+        size, and trim() may remove blocks from memory until they are read again. None stands for
+        ordinary memory.
         """
     @property
     def tokens(self) -> int: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 import tempfile
@@ -9,10 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError
@@ -25,9 +23,6 @@ from bpe.training.work_folder import WorkFolder, identity_of, without_start
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 
-if TYPE_CHECKING:
-    from pretok import _core
-
 MB = 10**6
 MIN_ROOM = 64 * MB
 """The memory that training needs besides that of the process."""
@@ -35,8 +30,11 @@ RESERVE = 32 * MB
 """Memory for texts, blocks and buffers."""
 COMMIT = 4 << 30
 """The number of bytes of text after which counts are written even if they fit in memory."""
-SLOT = 4
-"""The memory of the trainer on disk for each byte of a word, and for its end."""
+SLOTS = (4, 20)
+"""The estimated memory of the C++ trainer without lists, for each byte of a word and each word."""
+STATM = "/proc/self/statm"
+IS_MEASURED = os.path.exists(STATM)
+"""True if the system says how much memory the process takes now, not only the highest number."""
 Advance = Callable[[int], object]
 
 
@@ -77,6 +75,10 @@ class Bound(NamedTuple):
             )
         return room
 
+    def lists(self, folder: WorkFolder) -> MappedFile | None:
+        """Return the memory for lists of a trainer in C++; None for ordinary memory."""
+        return None if self.memory_mb is None else MappedFile(folder.path, self)
+
     @contextmanager
     def work_folder(
         self, stage: str, arguments: Callable[[], dict[str, object]]
@@ -96,7 +98,7 @@ class Bound(NamedTuple):
 def resident() -> int:
     """Return the memory of this process in bytes, or 0 if the system does not say it."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
+        with open(STATM, encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         pass
@@ -230,19 +232,23 @@ class _Spiller:
 
 
 class RunWords:
-    """The words of a finished WorkFolder, for a trainer in memory."""
+    """The words of a finished WorkFolder."""
 
     def __init__(self, folder: WorkFolder) -> None:
         self._folder = folder
 
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the blocks of the run."""
+        return blocks_of(self._folder.words)
+
     def take(self) -> list[tuple[bytes, int]]:
         """Return each word with its count, in the order of first appearance."""
-        entries = sorted(words_of(blocks_of(self._folder.words)), key=lambda entry: entry[2])
+        entries = sorted(words_of(self.blocks()), key=lambda entry: entry[2])
         return [(word, count) for word, count, _ in entries]
 
     def batches(self) -> Iterator[list[tuple[bytes, int]]]:
         """Yield the words in batches, sorted by their bytes."""
-        for block in blocks_of(self._folder.words):
+        for block in self.blocks():
             yield [(word, count) for word, count, _ in words_of([block])]
 
     def words(self, backend: BackendName) -> Words:
@@ -259,117 +265,45 @@ class RunWords:
         size = self._folder.size
         assert size is not None, "the folder is finished"
         bound.room(
-            size.bytes * byte + size.words * word,
+            size.bytes * byte + size.words * word + MIN_ROOM,
             f"the {size.words:,} distinct pre-tokens have {size.bytes:,} bytes, which {what} "
             "holds in memory; it needs about",
         )
 
 
-class _Log:
-    """A file without a name, to which blocks are appended and from which they are read."""
+class MappedFile:
+    """Blocks of memory in a file without a name, for pretok._core.Trainer.
 
-    def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder, prefix=".", buffering=0)  # noqa: SIM115
-
-    def append(self, data: bytes) -> None:
-        """Write `data` at the end."""
-        self._file.seek(0, os.SEEK_END)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._file.write(rest) :]
-
-    def read(self, offset: int, size: int) -> bytes:
-        """Return `size` bytes from `offset` on."""
-        self._file.seek(offset)
-        data = self._file.read(size)
-        while len(data) < size and (more := self._file.read(size - len(data))):
-            data += more
-        return data
-
-    def close(self) -> None:
-        """Close the file, which removes it."""
-        self._file.close()
-
-
-class BoundedTrainer:
-    """The C++ trainer that keeps the places of pairs on disk; the results are those of Trainer.
-
-    It holds only pairs that occur `least` times or more. If no such pair is left, training starts
-    again with a lower number, which gives the same merges so far.
+    On Linux, the blocks leave the memory of the process when it nears the bound. Elsewhere the
+    system chooses which blocks are in memory.
     """
 
-    def __init__(
-        self,
-        folder: WorkFolder,
-        bound: Bound,
-        min_frequency: int,
-        max_token_length: int | None,
-        vocab_size: int,
-    ) -> None:
-        size = folder.size
-        assert size is not None, "the folder is finished"
-        bound.room(
-            (size.bytes + size.words) * SLOT + MIN_ROOM,
-            f"the {size.words:,} distinct pre-tokens have {size.bytes:,} bytes, for which "
-            "training needs at least",
-        )
-        self._folder = folder
-        self._bound = bound
-        self._limits = min_frequency, max_token_length
-        self._least = size.total // (LEAST_SHARE * vocab_size)
-        self._size = size
-        self._log: _Log | None = None
-        self._trainer: _core.DiskTrainer | None = None
-        self._restart()
+    def __init__(self, folder: Path, bound: Bound) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, prefix=".", buffering=0)  # noqa: SIM115
+        self._limit = sys.maxsize if bound.memory_mb is None else bound.memory_mb * MB - MIN_ROOM
+        self._size = 0
+        self._blocks: list[mmap.mmap] = []
 
-    def _restart(self) -> None:
-        from pretok import _core
+    def block(self, size: int) -> mmap.mmap:
+        """Return a new block of `size` bytes or more. Raises OSError if the disk is full."""
+        size = -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+        # Writing to a mapped page must not be what fills the disk, because this is no exception.
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._file.fileno(), self._size, size)
+        else:
+            for start in range(0, size, MB):
+                self._file.write(bytes(min(MB, size - start)))
+        self._blocks.append(mmap.mmap(self._file.fileno(), size, offset=self._size))
+        self._size += size
+        return self._blocks[-1]
 
-        self.close()  # frees the memory
-        self._log = _Log(self._folder.path)
-        try:
-            self._trainer = _core.DiskTrainer(
-                blocks_of(self._folder.words), self._size, *self._limits, self._least,
-                self._log.append, self._log.read,
-            )  # fmt: skip
-        except BaseException:
-            self.close()
-            raise
+    def trim(self) -> None:
+        """Remove all blocks from the memory of the process if it takes too much."""
+        if IS_MEASURED and resident() > self._limit:
+            for block in self._blocks:
+                block.madvise(mmap.MADV_DONTNEED)
 
     def close(self) -> None:
-        """Free the memory and the disk space of the trainer."""
-        self._trainer = None
-        if self._log is not None:
-            self._log.close()
-
-    @property
-    def tokens(self) -> int:
-        """The number of learned tokens."""
-        return self._done.tokens
-
-    @property
-    def _done(self) -> _core.DiskTrainer:
-        return cast("_core.DiskTrainer", self._trainer)
-
-    def step(self, tokens: int) -> bool:
-        """Merge until there are `tokens` learned tokens; return False if no pair is left."""
-        while not self._done.step(tokens):
-            if not self._done.is_exhausted:
-                return False
-            self._least //= LEAST_STEP
-            self._restart()
-        return True
-
-    def merges(self) -> NDArray[np.uint32]:
-        """Return the merges."""
-        return self._done.merges()
-
-    def first_merges(self) -> NDArray[np.uint32]:
-        """Return the first merge of each token."""
-        return self._done.first_merges()
-
-
-LEAST_SHARE = 64
-"""The trainer first holds pairs with this share of the text, divided by the vocabulary's size."""
-LEAST_STEP = 16
-"""The divisor of the least count when no pair is left that has it."""
+        """Remove the file when its blocks are no longer in use."""
+        self._blocks.clear()
+        self._file.close()

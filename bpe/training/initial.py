@@ -15,6 +15,7 @@ from bpe.editing.grow import free_ids, grown, with_tokens
 from bpe.encoding.utf8 import decode_utf8
 from bpe.errors import UnsupportedError
 from bpe.tokenizer import Tokenizer
+from bpe.training.bounded import MappedFile
 from bpe.training.characters import AnyTrainer, covering
 from bpe.training.counting import WORD_OVERHEAD, TextCounter, text_counter
 from bpe.training.limits import Limits
@@ -186,19 +187,32 @@ class InitialWords:
     Before rows are added, `add_characters` may make characters tokens.
     """
 
-    def __init__(self, initial: Initial, backend: BackendName) -> None:
+    def __init__(
+        self,
+        initial: Initial,
+        backend: BackendName,
+        lists: MappedFile | None = None,
+        are_distinct: bool = False,
+    ) -> None:
+        """Start without words.
+
+        The C++ trainer keeps lists in `lists`; None stands for ordinary memory. `are_distinct` says
+        that no word will be added twice.
+        """
         self._initial = initial
         self._backend = backend
+        self._lists = lists
+        self._are_distinct = are_distinct
         self.characters: list[str] = []
         self._begin(initial.tokenizer.vocabulary)
 
     def _begin(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._symbols = Symbols.of(self._initial.tokenizer, vocabulary)
-        self._rows = _Rows(vocabulary, self._symbols.ids, self._backend)
+        self._rows = _Rows(vocabulary, self._symbols.ids, self._backend, self._are_distinct)
 
     def add_characters(
-        self, words: list[tuple[bytes, int]], coverage: float, required: str
+        self, words: Iterable[tuple[bytes, int]], coverage: float, required: str
     ) -> None:
         """Make the characters of `words` tokens that are none yet, as `coverage` says."""
         vocabulary = self._vocabulary
@@ -232,7 +246,8 @@ class InitialWords:
 
         units = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
         lengths = np.fromiter(map(len, texts), np.uint32, len(texts))
-        return _core.Trainer.of_tokens(units, lengths, self._rows.native, *limits, joins, max_words)
+        rest = joins, max_words, self._lists
+        return _core.Trainer.of_tokens(units, lengths, self._rows.native, *limits, *rest)
 
     def tokenizer(
         self,
@@ -272,7 +287,9 @@ class _Rows:
     merges.
     """
 
-    def __init__(self, vocabulary: Vocabulary, ids: Sequence[int], backend: BackendName) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, ids: Sequence[int], backend: BackendName, are_distinct: bool
+    ) -> None:
         self._whole = Tokenizer(vocabulary, WHOLE, backend=backend)
         self._symbol_of = np.full(max(vocabulary.size, self._whole.vocab_size), -1, np.int64)
         self._symbol_of[list(ids)] = np.arange(len(ids))
@@ -281,7 +298,7 @@ class _Rows:
         if backend == "native":
             from pretok import _core
 
-            self.native = _core.TokenRows()
+            self.native = _core.TokenRows(are_distinct)
 
     def add(self, words: list[tuple[bytes, int]]) -> None:
         """Encode `words`, and empty the list."""

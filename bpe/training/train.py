@@ -115,13 +115,13 @@ def train(
     then read twice.
 
     `memory_mb` bounds the memory of this process, in millions of bytes: counts go to disk in sorted
-    runs, and so do the places of pairs while merging. `work_dir` is the folder for them, by default
-    a temporary one. It keeps the counts: after an interruption or a kill, the same call goes on
+    runs, and so do the places of pairs while merging (on other systems than Linux, the system
+    chooses how much of these stays in memory). `work_dir` is the folder for them, by default a
+    temporary one. It keeps the counts: after an interruption or a kill, the same call goes on
     where the last run ended, and another `vocab_size` needs no counting. It takes the same inputs
     and arguments only. The result is the same. ValueError says how much memory is needed, if
-    `memory_mb` is too small. Training that starts with tokens of text (`initial`, `stage2`,
-    alphabet="characters"), with "first-seen", or in pure Python holds all distinct pre-tokens in
-    memory.
+    `memory_mb` is too small. Training with alphabet="characters", with "first-seen", or in pure
+    Python holds all distinct pre-tokens and places in memory.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
     `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A

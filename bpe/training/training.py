@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any, NamedTuple, Protocol, cast
 
 from bpe.editing.grow import with_vocabulary
@@ -16,7 +16,16 @@ from bpe.progress import progress_bar
 from bpe.token_table import Packed
 from bpe.tokenizer import Tokenizer
 from bpe.training.arguments import Specials
-from bpe.training.bounded import Bound, BoundedTrainer, Counting, RunWords, split_name
+from bpe.training.bounded import (
+    IS_MEASURED,
+    MIN_ROOM,
+    SLOTS,
+    Bound,
+    Counting,
+    MappedFile,
+    RunWords,
+    split_name,
+)
 from bpe.training.characters import (
     DECODER,
     NORMALIZER,
@@ -41,12 +50,10 @@ BYTES = 256
 UNLIMITED = 1 << 62
 """A number above any count and any length."""
 IN_MEMORY: Mapping[BackendName, tuple[int, int, str]] = {
-    "native": (48, 300, 'training with alphabet="characters", initial=, stage2= or "first-seen"'),
+    "native": (48, 300, 'training with alphabet="characters" or "first-seen"'),
     "python": (300, 500, "the Python backend"),
 }
 """The estimated memory of training in memory, for each byte of a word and for each word."""
-ROWS = (6, 64, "training with initial= or stage2=")
-"""The same if the words become rows of tokens, a batch at a time."""
 
 logger = logging.getLogger("bpe")
 
@@ -105,7 +112,9 @@ class Training(NamedTuple):
                 words = self.words(bar.update, take)
             else:
                 words = engine.words(self, bar.update)
-        return self.tokenizer(words) if rows is None else self._grown(rows, words.take())
+        if rows is None:
+            return self.tokenizer(words)
+        return self._grown(self._rows(rows, words.take()))
 
     def _run_bounded(self, bound: Bound, engine: TrainingEngine | None) -> Tokenizer:
         """Do the work of `run`, with the words in a work folder."""
@@ -125,22 +134,32 @@ class Training(NamedTuple):
         """Return the Tokenizer that is trained on the words of `folder`, which is finished."""
         backend = choose_backend(self.backend)
         words = RunWords(folder)
-        is_by_pair = self.tie_break == "huggingface"  # the order of words has no effect
-        is_plain = self.initial is None and self.characters is None
-        if is_plain and is_by_pair and backend == "native":
-            limits = self.min_frequency, self.max_token_length
-            with closing(BoundedTrainer(folder, bound, *limits, self.vocab_size)) as trainer:
-                return self._tokenizer_of(trainer)
-        streams = self.initial is not None and not self.initial.takes_characters and is_by_pair
-        words.check(bound, *(ROWS if streams and backend == "native" else IN_MEMORY[backend]))
+        is_alphabet = self.characters is not None and self.initial is None
+        if backend == "native" and self.tie_break == "huggingface" and not is_alphabet:
+            # The order of words has no effect, so they are read one after the other.
+            lists = bound.lists(folder)
+            with nullcontext() if lists is None else closing(lists):
+                return self._merge_in(lists, words, bound)
+        words.check(bound, *IN_MEMORY[backend])
         if self.initial is None:
             return self.tokenizer(words.words(backend))
-        rows = InitialWords(self.initial, backend)
-        if not streams:
-            return self._grown(rows, words.take())
+        return self._grown(self._rows(InitialWords(self.initial, backend), words.take()))
+
+    def _merge_in(self, lists: MappedFile | None, words: RunWords, bound: Bound) -> Tokenizer:
+        """Return the Tokenizer of a C++ trainer that keeps lists of places in `lists`."""
+        from pretok import _core
+
+        if self.initial is None:
+            words.check(bound, *SLOTS, "training")
+            limits = self.min_frequency, self.max_token_length
+            return self._tokenizer_of(_core.Trainer.of_run(words.blocks(), *limits, lists))
+        rows = InitialWords(self.initial, "native", lists, are_distinct=True)
+        if self.initial.takes_characters:
+            self._add_characters(rows, chain.from_iterable(words.batches()))
         for some in words.batches():
             rows.add(some)
-        return self._grown(rows, [])
+            bound.room(MIN_ROOM, "a part of the texts takes more; training needs more than")
+        return self._grown(rows)
 
     def _expected_size(self) -> int | None:
         return expected_size(self.source, self.include)
@@ -219,18 +238,28 @@ class Training(NamedTuple):
 
     def _check_room(self, token_count: int) -> None:
         """Raise ValueError if training has taken more memory than the bound."""
-        if self.bound is not None:
+        # Elsewhere a maximum is measured, to which blocks of files belong.
+        if self.bound is not None and IS_MEASURED:
             why = f"the first {token_count} merges took more; training needs more than"
             self.bound.room(0, why)
 
-    def _grown(self, rows: InitialWords, rest: list[tuple[bytes, int]]) -> Tokenizer:
-        """Return the tokenizer that goes on with `initial`, trained on `rows` and `rest`."""
-        initial, characters = self.initial, self.characters
+    def _rows(self, rows: InitialWords, words: list[tuple[bytes, int]]) -> InitialWords:
+        """Return `rows` with `words`, all of which are there if their characters count."""
+        assert self.initial is not None
+        if self.initial.takes_characters:
+            self._add_characters(rows, words)
+        rows.add(words)
+        return rows
+
+    def _add_characters(self, rows: InitialWords, words: Iterable[tuple[bytes, int]]) -> None:
+        options = self.characters
+        assert options is not None, "`train` sets it with `initial`"
+        rows.add_characters(words, options.coverage, options.required)
+
+    def _grown(self, rows: InitialWords) -> Tokenizer:
+        """Return the tokenizer that goes on with `initial`, trained on `rows`."""
+        initial = self.initial
         assert initial is not None
-        assert characters is not None, "`train` sets it with `initial`"
-        if initial.takes_characters:
-            rows.add_characters(rest, characters.coverage, characters.required)
-        rows.add(rest)
         # Before any merge, all ids below vocab_size but those of new tokens are taken.
         base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
         trainer = rows.trainer(

@@ -19,12 +19,17 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace pretok {
 namespace {
@@ -94,6 +99,8 @@ private:
 
 class NativeTokenRows {
 public:
+  explicit NativeTokenRows(bool are_distinct) : rows_(are_distinct) {}
+
   // Adds rows. `symbols` has the symbols of all rows. Row i has sizes[i] symbols, and occurs
   // counts[i] times.
   void add(const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
@@ -124,6 +131,62 @@ private:
   TokenRows rows_;
   std::uint32_t symbol_limit_ = 0;
 };
+
+// Returns memory from a Python object: block(size) gives a writable buffer that stays, and
+// trim() is TrainerMemory::trim. None stands for ordinary memory.
+TrainerMemory memory_of(const py::object &source) {
+  constexpr static std::size_t BLOCK = std::size_t{1} << 26;
+  constexpr static std::size_t ALIGNMENT = 64;
+  if (source.is_none())
+    return {};
+  if (!py::hasattr(source, "block") || !py::hasattr(source, "trim"))
+    throw py::type_error("expected None, or an object with the methods block and trim");
+  struct State {
+    py::object source;
+    std::vector<py::buffer_info> blocks;
+    std::uint8_t *next = nullptr; // in the last block
+    std::size_t left = 0;
+  };
+  const std::shared_ptr<State> state(new State{source, {}}, [](State *old) {
+    const py::gil_scoped_acquire acquired;
+    delete old;
+  });
+  TrainerMemory memory;
+  memory.allocate = [state](std::size_t size) -> void * {
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (size > state->left) {
+      const py::gil_scoped_acquire acquired;
+      const std::size_t block_size = std::max(size, BLOCK);
+      const py::buffer block = state->source.attr("block")(block_size);
+      py::buffer_info view = block.request(/*writable=*/true);
+      if (view.itemsize != 1 || view.ndim != 1 ||
+          static_cast<std::size_t>(view.size) < block_size)
+        throw py::value_error("expected a block of bytes of the size asked for");
+      state->next = static_cast<std::uint8_t *>(view.ptr);
+      state->left = block_size;
+      state->blocks.push_back(std::move(view));
+    }
+    state->left -= size;
+    return std::exchange(state->next, state->next + size);
+  };
+  memory.free = [](void *freed, std::size_t size) {
+    static_cast<void>(freed);
+    static_cast<void>(size);
+#if defined(__linux__)
+    // Frees the disk space of whole pages. A file system that cannot do so keeps them.
+    constexpr std::uintptr_t PAGE = 4096;
+    const std::uintptr_t start = (reinterpret_cast<std::uintptr_t>(freed) + PAGE - 1) / PAGE;
+    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(freed) + size) / PAGE;
+    if (end > start)
+      madvise(reinterpret_cast<void *>(start * PAGE), (end - start) * PAGE, MADV_REMOVE);
+#endif
+  };
+  memory.trim = [state] {
+    const py::gil_scoped_acquire acquired;
+    state->source.attr("trim")();
+  };
+  return memory;
+}
 
 class NativeTrainer {
 public:
@@ -164,13 +227,28 @@ public:
                 InterruptCheck()));
   }
 
+  // Trains on the words of a run, with the tie-break huggingface. `memory` is that of
+  // memory_of.
+  static NativeTrainer of_run(const py::iterable &blocks, std::int64_t min_frequency,
+                              std::optional<std::uint64_t> max_token_length,
+                              const py::object &memory) {
+    RunReader reader{BlockSource(py::iter(blocks))};
+    const TrainerOptions options{
+        TieBreak::HUGGINGFACE, min_frequency,
+        max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())};
+    TrainerMemory lists = memory_of(memory);
+    const py::gil_scoped_release released;
+    return NativeTrainer(Trainer(reader, options, std::move(lists), InterruptCheck()));
+  }
+
   // Trains on words that consist of tokens of a vocabulary, and empties `rows`. Token i has
-  // lengths[i] of the `units`, which are bytes or characters.
+  // lengths[i] of the `units`, which are bytes or characters. `memory` is that of memory_of.
   static NativeTrainer of_tokens(const Array<std::uint32_t> &units,
                                  const Array<std::uint32_t> &lengths, NativeTokenRows &rows,
                                  const std::string &tie_break, std::int64_t min_frequency,
                                  std::optional<std::uint64_t> max_token_length,
-                                 bool joins_known, std::optional<std::uint32_t> max_words) {
+                                 bool joins_known, std::optional<std::uint32_t> max_words,
+                                 const py::object &memory) {
     const TokenAlphabet alphabet{as_vector(units), as_vector(lengths)};
     if (alphabet.lengths.size() > ID_LIMIT ||
         std::accumulate(alphabet.lengths.begin(), alphabet.lengths.end(), std::uint64_t{0}) !=
@@ -185,8 +263,10 @@ public:
         tie_break_of(tie_break), min_frequency,
         max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known,
         max_words.value_or(std::numeric_limits<std::uint32_t>::max())};
+    TrainerMemory lists = memory_of(memory);
     const py::gil_scoped_release released;
-    return NativeTrainer(Trainer(alphabet, rows.rows(), options, InterruptCheck()));
+    return NativeTrainer(
+        Trainer(alphabet, rows.rows(), options, std::move(lists), InterruptCheck()));
   }
 
   // Merges until `tokens` tokens are learned. Returns false if no pair is left before that.
@@ -321,7 +401,7 @@ void bind_training(py::module_ &module) {
       .def("spill", &NativeWordCounts::spill, py::arg("write"))
       .def("take", on_self(&NativeWordCounts::take));
   py::class_<NativeTokenRows>(module, "TokenRows")
-      .def(py::init<>())
+      .def(py::init<bool>(), py::arg("are_distinct"))
       .def("add", &NativeTokenRows::add, py::arg("symbols"), py::arg("sizes"),
            py::arg("counts"));
   py::class_<NativeTrainer>(module, "Trainer")
@@ -334,7 +414,10 @@ void bind_training(py::module_ &module) {
                   py::arg("min_frequency"), py::arg("max_token_length"))
       .def_static("of_tokens", &NativeTrainer::of_tokens, py::arg("units"), py::arg("lengths"),
                   py::arg("rows"), py::arg("tie_break"), py::arg("min_frequency"),
-                  py::arg("max_token_length"), py::arg("joins_known"), py::arg("max_words"))
+                  py::arg("max_token_length"), py::arg("joins_known"), py::arg("max_words"),
+                  py::arg("memory"))
+      .def_static("of_run", &NativeTrainer::of_run, py::arg("blocks"), py::arg("min_frequency"),
+                  py::arg("max_token_length"), py::arg("memory"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
       .def("merges", on_self(&NativeTrainer::merges))

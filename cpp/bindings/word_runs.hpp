@@ -1,10 +1,13 @@
-// Runs of words, and the trainer that reads them, for Python.
+// Runs of words, for Python.
 #pragma once
 
 #include "core/train/word_runs.hpp"
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace pretok {
@@ -21,6 +24,38 @@ public:
 
 private:
   const py::function *write_;
+};
+
+// Takes the blocks of a run from a Python iterator of bytes. Called without the GIL.
+class BlockSource {
+public:
+  explicit BlockSource(py::iterator blocks)
+      : state_(new State{std::move(blocks), py::bytes()}, [](State *state) {
+          const py::gil_scoped_acquire acquired;
+          delete state;
+        }) {}
+  ByteView operator()() const {
+    const py::gil_scoped_acquire acquired;
+    PyObject *const next = PyIter_Next(state_->blocks.ptr());
+    if (next == nullptr) {
+      if (PyErr_Occurred() != nullptr)
+        throw py::error_already_set();
+      return {nullptr, 0};
+    }
+    auto item = py::reinterpret_steal<py::object>(next);
+    if (!PyBytes_Check(item.ptr()) || PyBytes_GET_SIZE(item.ptr()) == 0)
+      throw py::type_error("expected blocks of at least one byte");
+    state_->block = py::reinterpret_steal<py::bytes>(item.release());
+    return {reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(state_->block.ptr())),
+            static_cast<std::size_t>(PyBytes_GET_SIZE(state_->block.ptr()))};
+  }
+
+private:
+  struct State {
+    py::iterator blocks;
+    py::bytes block; // the last one
+  };
+  std::shared_ptr<State> state_;
 };
 
 // Returns (words, bytes, total). Called without the GIL.

@@ -137,15 +137,14 @@ def ignore(_: object) -> None:
     pass
 
 
-def disk_trainer() -> _core.DiskTrainer:
-    log = bytearray()
-    return _core.DiskTrainer(
-        [RUN], (2, 3, 7), 1, None, 0, log.extend, lambda start, size: bytes(log[start:][:size])
-    )
+class Lists:
+    """Ordinary memory for a Trainer."""
 
+    def block(self, size: int) -> bytearray:
+        return bytearray(size)
 
-def read_nothing(start: int, size: int) -> bytes:
-    return bytes(size)
+    def trim(self) -> None:
+        pass
 
 
 def huggingface_call() -> Any:
@@ -235,9 +234,9 @@ def of_words() -> tuple[Any, ...]:
 
 
 def of_tokens() -> tuple[Any, ...]:
-    rows = _core.TokenRows()
+    rows = _core.TokenRows(False)
     rows.add(*token_rows())
-    return u32(97, 98, 97, 98), u32(1, 1, 2), rows, "huggingface", 1, None, False, 4
+    return u32(97, 98, 97, 98), u32(1, 1, 2), rows, "huggingface", 1, None, False, 4, Lists()
 
 
 def token_rows() -> tuple[Any, ...]:
@@ -376,24 +375,19 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Spec.merges": lambda: (spec(),),
     "Spec.scores": lambda: (spec(),),
     "Spec.tokens": lambda: (spec(),),
-    "TokenRows": lambda: (),
-    "TokenRows.add": lambda: (_core.TokenRows(), *token_rows()),
+    "TokenRows": lambda: (False,),
+    "TokenRows.add": lambda: (_core.TokenRows(False), *token_rows()),
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),
     "Trainer.of_characters": of_words,
+    "Trainer.of_run": lambda: ([RUN], 1, None, Lists()),
     "Trainer.of_tokens": of_tokens,
     "Trainer.step": lambda: (trainer(), 258),
     "Trainer.tokens": lambda: (trainer(),),
     "WordCounts": lambda: (),
     "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
-    "DiskTrainer": lambda: ([RUN], (2, 3, 7), 1, None, 0, ignore, read_nothing),
-    "DiskTrainer.first_merges": lambda: (disk_trainer(),),
-    "DiskTrainer.is_exhausted": lambda: (disk_trainer(),),
-    "DiskTrainer.merges": lambda: (disk_trainer(),),
-    "DiskTrainer.step": lambda: (disk_trainer(), 258),
-    "DiskTrainer.tokens": lambda: (disk_trainer(),),
     "merge_runs": lambda: ([([RUN], 0), ([RUN], 7)], ignore),
     "WordCounts.memory": lambda: (_core.WordCounts(),),
     "WordCounts.spill": lambda: (_core.WordCounts(), ignore),

@@ -62,12 +62,13 @@ def make_trainer_of_rows(
         return Trainer(words, *limits, tokens, joins_known, max_words)
     from pretok import _core
 
-    native = _core.TokenRows()
+    native = _core.TokenRows(False)
     for row, count in rows:
         native.add(np.array(row, np.uint32), np.array([len(row)], np.uint32), np.array([count]))
     units = np.frombuffer("".join(tokens).encode("utf-32-le"), np.uint32)
     lengths = np.array(list(map(len, tokens)), np.uint32)
-    return _core.Trainer.of_tokens(units, lengths, native, *limits, joins_known, max_words)
+    rest = joins_known, max_words, None
+    return _core.Trainer.of_tokens(units, lengths, native, *limits, *rest)
 
 
 def merges_of(trainer: Any) -> Merges:

@@ -195,7 +195,6 @@ LATE = {
     ("bpe.training.characters", "pretok._core"),
     ("bpe.training.initial", "pretok._core"),
     ("bpe.training.bounded", "bpe.corpus.lock"),
-    ("bpe.training.bounded", "pretok._core"),
     ("bpe.training.training", "bpe.corpus.identity"),
     ("bpe.training.training", "pretok._core"),
     ("bpe.training.work_folder", "pretok._core"),

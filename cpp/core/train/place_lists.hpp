@@ -3,6 +3,7 @@
 
 #include "core/train/pair_counts.hpp"
 #include "core/train/slots.hpp"
+#include "core/train/trainer_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,39 +15,60 @@
 
 namespace pretok {
 
+// Arrays that stay where they are, in the memory of a trainer.
+template <typename Item> class Arrays {
+public:
+  explicit Arrays(const TrainerMemory &memory) : memory_(memory) {}
+
+  // Returns an array of `size` items, without values.
+  Item *add(std::size_t size) {
+    if (memory_.allocate)
+      return static_cast<Item *>(memory_.allocate(size * sizeof(Item)));
+    std::unique_ptr<Item[]> array(new Item[size]);
+    Item *const items = array.get();
+    arrays_.emplace(items, std::move(array));
+    return items;
+  }
+  void free(Item *items, std::size_t size) {
+    if (memory_.free)
+      memory_.free(items, size * sizeof(Item));
+    else
+      arrays_.erase(items);
+  }
+
+private:
+  TrainerMemory memory_;
+  std::unordered_map<const Item *, std::unique_ptr<Item[]>> arrays_;
+};
+
 // Lists that stay where they are. Short lists share blocks of memory.
 class PlaceLists {
 public:
+  explicit PlaceLists(const TrainerMemory &memory) : arrays_(memory) {}
+
   // Returns a list of `size` places, without values.
   Place *add(std::size_t size) {
-    if (size > LONG) {
-      std::unique_ptr<Place[]> list = allocate(size);
-      Place *const places = list.get();
-      long_lists_.emplace(places, std::move(list));
-      return places;
-    }
+    if (size > LONG)
+      return arrays_.add(size);
     if (size > left_) {
-      blocks_.push_back(allocate(BLOCK));
-      end_ = blocks_.back().get();
+      end_ = arrays_.add(BLOCK);
       left_ = BLOCK;
     }
     left_ -= size;
     end_ += size;
     return end_ - size;
   }
-  // Frees a list, if it is long.
-  void free(const Place *places) { long_lists_.erase(places); }
+  // Frees a list of this size, if it is long.
+  void free(Place *places, std::size_t size) {
+    if (size > LONG)
+      arrays_.free(places, size);
+  }
 
 private:
   static constexpr std::size_t BLOCK = std::size_t{1} << 18;
   static constexpr std::size_t LONG = BLOCK / 64;
 
-  static std::unique_ptr<Place[]> allocate(std::size_t size) {
-    return std::unique_ptr<Place[]>(new Place[size]); // without zeros
-  }
-
-  std::vector<std::unique_ptr<Place[]>> blocks_;
-  std::unordered_map<const Place *, std::unique_ptr<Place[]>> long_lists_;
+  Arrays<Place> arrays_;
   Place *end_ = nullptr;
   std::size_t left_ = 0;
 };
@@ -55,7 +77,7 @@ private:
 // it got its places, and has only become lower since.
 struct WaitingPair {
   PairKey key;
-  const Place *places;
+  Place *places;
   std::uint32_t count; // 0 if the pair no longer waits
   std::uint32_t size;  // the number of places
 };
@@ -67,12 +89,14 @@ public:
   // Only pairs with a lower count may wait.
   static constexpr std::int64_t MAX_COUNT = static_cast<std::uint32_t>(-1);
 
+  explicit WaitingPairs(const TrainerMemory &memory) : arrays_(memory) {}
+
   std::size_t size() const { return size_; }
   WaitingPair &operator[](std::size_t i) { return blocks_[i / BLOCK][i % BLOCK]; }
 
   void add(const WaitingPair &pair) {
     if (size_ % BLOCK == 0)
-      blocks_.emplace_back(new WaitingPair[BLOCK]);
+      blocks_.push_back(arrays_.add(BLOCK));
     blocks_.back()[size_++ % BLOCK] = pair;
     highest_ = std::max(highest_, pair.count);
   }
@@ -102,7 +126,8 @@ public:
 private:
   static constexpr std::size_t BLOCK = std::size_t{1} << 12;
 
-  std::vector<std::unique_ptr<WaitingPair[]>> blocks_;
+  Arrays<WaitingPair> arrays_;
+  std::vector<WaitingPair *> blocks_;
   std::vector<std::size_t> groups_; // the end of each group
   std::size_t size_ = 0;
   std::uint32_t highest_ = 0;

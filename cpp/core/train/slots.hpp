@@ -8,12 +8,14 @@
 //
 // The second and the last but one slot of a symbol of three slots or more have its number of
 // slots. So each symbol is skipped in constant time, in both directions. A symbol may take
-// different numbers of slots at different places.
+// different numbers of slots at different places. A slot takes three bytes, so the number of a
+// symbol of LONG slots or more takes two further slots at each end.
 #pragma once
 
 #include "core/base/hash.hpp"
 #include "core/base/prefetch.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -28,41 +30,53 @@ namespace pretok {
 // An index of a slot. A place of a pair is the first slot of its left symbol.
 using Place = std::uint32_t;
 
-// An array that grows without a second copy of its values, if the allocator can.
-template <typename T> class SlotArray {
+// An array of numbers of 24 bits, with the lowest byte first as in the memory of every
+// supported processor, so that one load of four bytes reads a number. It grows without a second
+// copy of its values, if the allocator can.
+class SlotArray {
 public:
+  static constexpr std::size_t BYTES = 3; // of a value
+
   std::size_t size() const { return size_; }
-  T *data() { return data_.get(); }
-  const T *data() const { return data_.get(); }
-  T &operator[](std::size_t i) { return data_.get()[i]; }
-  const T &operator[](std::size_t i) const { return data_.get()[i]; }
+  const std::uint8_t *data(std::size_t i) const { return data_.get() + i * BYTES; }
+  std::uint32_t operator[](std::size_t i) const {
+    std::uint32_t value;
+    std::memcpy(&value, data(i), sizeof value);
+    return value & 0xFFFFFF;
+  }
+  void set(std::size_t i, std::uint32_t value) {
+    std::uint8_t *const bytes = data_.get() + i * BYTES;
+    bytes[0] = static_cast<std::uint8_t>(value);
+    bytes[1] = static_cast<std::uint8_t>(value >> 8);
+    bytes[2] = static_cast<std::uint8_t>(value >> 16);
+  }
 
   void reserve(std::size_t size) {
     if (size <= capacity_)
       return;
-    if (size > static_cast<std::size_t>(-1) / sizeof(T))
+    if (size > static_cast<std::size_t>(-1) / BYTES)
       throw std::bad_alloc();
-    void *const grown = std::realloc(data_.get(), size * sizeof(T));
+    void *const grown = std::realloc(data_.get(), size * BYTES + 1);
     if (grown == nullptr)
       throw std::bad_alloc();
     static_cast<void>(data_.release());
-    data_.reset(static_cast<T *>(grown));
+    data_.reset(static_cast<std::uint8_t *>(grown));
     capacity_ = size;
   }
-  void push_back(T value) {
+  void push_back(std::uint32_t value) {
     if (size_ == capacity_)
       reserve(capacity_ + capacity_ / 2 + 1024);
-    data_.get()[size_++] = value;
+    set(size_++, value);
   }
   // Removes all values from index `size` on.
   void shrink(std::size_t size) { size_ = size; }
 
 private:
   struct Free {
-    void operator()(T *data) const { std::free(data); }
+    void operator()(std::uint8_t *data) const { std::free(data); }
   };
 
-  std::unique_ptr<T, Free> data_;
+  std::unique_ptr<std::uint8_t, Free> data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
@@ -72,9 +86,9 @@ public:
   using Symbol = std::uint32_t;
 
   // A slot that is in no pair: the boundary of a word.
-  static constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
+  static constexpr Symbol WORD_BOUNDARY = (Symbol{1} << 24) - 1;
   // All symbols are lower.
-  static constexpr Symbol MAX_SYMBOLS = Symbol{1} << 30;
+  static constexpr Symbol MAX_SYMBOLS = Symbol{1} << 22;
 
   Slots() { slots_.push_back(WORD_BOUNDARY); }
 
@@ -104,21 +118,22 @@ public:
   // symbol must take one slot.
   bool are_equal(std::size_t a, std::size_t b) const {
     return bytes_of(a) == bytes_of(b) &&
-           std::memcmp(&slots_[starts_[a]], &slots_[starts_[b]], bytes_of(a)) == 0;
+           std::memcmp(slots_.data(starts_[a]), slots_.data(starts_[b]), bytes_of(a)) == 0;
   }
   std::uint64_t hash_of(std::size_t word, const HashKey &key) const {
-    const Symbol *const first = &slots_[starts_[word]];
     std::uint64_t hash = hash_words(bytes_of(word), 0, key);
-    for (std::size_t i = 0; first[i] != WORD_BOUNDARY; ++i)
-      hash = hash_words(first[i] ^ hash, i, key);
+    for (std::size_t i = starts_[word]; slots_[i] != WORD_BOUNDARY; ++i)
+      hash = hash_words(slots_[i] ^ hash, i - starts_[word], key);
     return hash;
   }
   // Prepares word_of and count_at, after all words.
   void index_words() {
-    word_at_.resize(slots_.size() / SLOTS_PER_ENTRY + 1);
+    while (slots_.size() >> entry_bits_ > 2 * words())
+      ++entry_bits_;
+    word_at_.resize((slots_.size() >> entry_bits_) + 1);
     std::uint32_t word = 0;
     for (std::size_t i = 0; i < word_at_.size(); ++i) {
-      while (word + 1 < starts_.size() && starts_[word + 1] <= i * SLOTS_PER_ENTRY)
+      while (word + 1 < starts_.size() && starts_[word + 1] <= i << entry_bits_)
         ++word;
       word_at_[i] = word;
     }
@@ -136,9 +151,9 @@ public:
     return slot == WORD_BOUNDARY ? slot : slot & ~WIDE;
   }
   // Returns the number of slots of the symbol that begins at `place`.
-  std::uint32_t size_at(Place place) const { return size_of(slots_[place], place + 1); }
+  std::uint32_t size_at(Place place) const { return size_of(place, 1); }
   // Returns the number of slots of the symbol that ends before `place`.
-  std::uint32_t size_before(Place place) const { return size_of(slots_[place - 1], place - 2); }
+  std::uint32_t size_before(Place place) const { return size_of(place - 1, -1); }
   // Returns whether these two symbols are at `place`, at which they once were.
   bool is_at(Symbol left, Symbol right, Place place) const {
     return (slots_[place] & ~WIDE) == left && at(place + size_at(place)) == right;
@@ -147,17 +162,15 @@ public:
   // Replaces two symbols, of `left` and `right` slots, by one.
   void replace(Place place, std::uint32_t left, std::uint32_t right, Symbol result) {
     const std::uint32_t size = left + right;
-    if (size >= MAX_SYMBOLS)
-      throw std::length_error("expected tokens of less than 1 GiB");
-    slots_[place + left - 1] = slots_[place + left] = INSIDE;
-    if (size > 2)
-      slots_[place + 1] = slots_[place + size - 2] = INSIDE | size;
-    slots_[place] = slots_[place + size - 1] = result | WIDE;
+    slots_.set(place + left - 1, INSIDE);
+    slots_.set(place + left, INSIDE);
+    put(place, 1, result, size);
+    put(place + size - 1, -1, result, size);
   }
 
   // Returns the word at `place`, and its count.
   std::uint32_t word_of(Place place) const {
-    std::uint32_t word = word_at_[place / SLOTS_PER_ENTRY];
+    std::uint32_t word = word_at_[place >> entry_bits_];
     while (starts_[word + 1] <= place)
       ++word;
     return word;
@@ -166,25 +179,25 @@ public:
 
   // Prefetches the slots at `place`, and in a second step the count of its word.
   void prefetch(Place place) const {
-    pretok::prefetch(slots_.data() + place);
-    pretok::prefetch(&word_at_[place / SLOTS_PER_ENTRY]);
+    pretok::prefetch(slots_.data(place));
+    pretok::prefetch(&word_at_[place >> entry_bits_]);
   }
   void prefetch_word(Place place) const {
-    const std::uint32_t word = word_at_[place / SLOTS_PER_ENTRY];
+    const std::uint32_t word = word_at_[place >> entry_bits_];
     pretok::prefetch(&starts_[word]);
     pretok::prefetch(&counts_[word]);
   }
 
 private:
   static constexpr std::uint64_t MAX_SLOTS = std::uint64_t{1} << 32;
-  static constexpr std::size_t SLOTS_PER_ENTRY = 16;
   // In the first and the last slot of a symbol that takes two slots or more.
-  static constexpr Symbol WIDE = Symbol{1} << 31;
-  // In the slots between them, which may also have the number of slots.
-  static constexpr Symbol INSIDE = Symbol{1} << 30;
+  static constexpr Symbol WIDE = Symbol{1} << 23;
+  // In the slots between them, which may also have the number of slots, or LONG.
+  static constexpr Symbol INSIDE = Symbol{1} << 22;
+  static constexpr std::uint32_t LONG = INSIDE - 1;
 
   std::size_t bytes_of(std::size_t word) const {
-    return (starts_[word + 1] - starts_[word]) * sizeof(Symbol);
+    return (starts_[word + 1] - starts_[word]) * SlotArray::BYTES;
   }
   [[noreturn]] static void throw_too_many() {
     throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
@@ -194,19 +207,39 @@ private:
       throw_too_many();
     slots_.push_back(slot);
   }
-  // Returns the size of a symbol with the first or last slot `slot`. The slot next to it,
-  // inside the symbol, is at `next`.
-  std::uint32_t size_of(Symbol slot, Place next) const {
-    if ((slot & WIDE) == 0)
+  // Returns the size of the symbol whose first slot is at `place`, with a `step` of 1, or its
+  // last slot, with a `step` of -1.
+  std::uint32_t size_of(Place place, int step) const {
+    const auto inside = [&](int at) { return slots_[place + static_cast<Place>(at * step)]; };
+    if ((slots_[place] & WIDE) == 0)
       return 1;
-    const Symbol inside = slots_[next];
-    return (inside & (WIDE | INSIDE)) == INSIDE ? inside & ~INSIDE : 2;
+    const Symbol second = inside(1);
+    if ((second & (WIDE | INSIDE)) != INSIDE)
+      return 2;
+    const std::uint32_t size = second & ~INSIDE;
+    return size != LONG ? size : (inside(2) & ~INSIDE) * LONG + (inside(3) & ~INSIDE);
+  }
+  // Stores a symbol of `size` slots from one of its ends; `place` and `step` are those of
+  // size_of.
+  void put(Place place, int step, Symbol symbol, std::uint32_t size) {
+    const auto set = [&](int at, Symbol slot) {
+      slots_.set(place + static_cast<Place>(at * step), slot);
+    };
+    set(0, symbol | WIDE);
+    if (size > 2)
+      set(1, INSIDE | std::min(size, LONG));
+    if (size >= LONG) {
+      set(2, INSIDE | size / LONG);
+      set(3, INSIDE | size % LONG);
+    }
   }
 
-  SlotArray<Symbol> slots_;
+  SlotArray slots_;
   std::vector<Place> starts_{1};     // the first slot of each word, and the end
   std::vector<std::int64_t> counts_; // of each word
+  // For every 2^entry_bits_ slots, the word of the first one.
   std::vector<std::uint32_t> word_at_;
+  unsigned entry_bits_ = 4;
 };
 
 } // namespace pretok

@@ -12,13 +12,18 @@
 
 namespace pretok {
 
-// Collects rows of tokens. Equal rows become one word, whose count is the sum of theirs.
+// Collects rows of tokens. Equal rows become one word, whose count is the sum of theirs, unless
+// the caller says that rows are distinct.
 class TokenRows {
 public:
+  explicit TokenRows(bool are_distinct) : are_distinct_(are_distinct) {}
+
   void add(const std::uint32_t *symbols, std::size_t size, std::int64_t count) {
     for (std::size_t i = 0; i < size; ++i)
       slots_.add_symbol(symbols[i]);
     slots_.end_word(count);
+    if (are_distinct_)
+      return;
     const std::size_t word = slots_.words() - 1;
     if (word >= NO_WORD)
       throw std::length_error("expected fewer than 4 billion distinct pre-tokens");
@@ -50,6 +55,7 @@ private:
 
   std::uint64_t hash_of(std::size_t word) const { return slots_.hash_of(word, key_); }
 
+  bool are_distinct_;
   HashKey key_ = hash_key();
   Slots slots_;
   OpenTable<Row> table_{512};

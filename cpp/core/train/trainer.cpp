@@ -13,6 +13,14 @@ namespace {
 
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 
+// Empties a buffer, and frees its memory if it has much.
+template <typename Item> void clear_buffer(std::vector<Item> &items) {
+  constexpr std::size_t KEPT_BYTES = std::size_t{1} << 24;
+  items.clear();
+  if (items.capacity() * sizeof(Item) > KEPT_BYTES)
+    std::vector<Item>().swap(items);
+}
+
 // Returns a merge with the names of the symbols of the alphabet.
 Trainer::Merge named(const Trainer::Merge &merge, const std::vector<std::uint32_t> &names) {
   const auto name = [&names](Trainer::Symbol symbol) {
@@ -54,7 +62,7 @@ void Trainer::gain(Change &change, std::int64_t count, Place place) {
 // ascending order. `is_known` tells whether `result` was there before the current changes.
 void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodic_check) {
   if (is_known)
-    end_waiting_of_gained(result);
+    end_waiting_of_gained(result, periodic_check);
   // Only a pair of a known symbol may have places already. Then it does not wait.
   const auto find = [&](const Change &change) {
     return is_known ? pairs_.find(change.gained) : nullptr;
@@ -83,7 +91,7 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
   for (const Change &change : changes_) {
     if (change.size == 0)
       continue;
-    const Place *const places = change.next - change.size;
+    Place *const places = change.next - change.size;
     PairCounts::Pair *const pair = find(change);
     if (pair == nullptr) {
       add_pair(change.gained, change.gained_count, places, change.size);
@@ -99,8 +107,8 @@ void Trainer::apply_changes(Symbol result, bool is_known, PeriodicCheck &periodi
   }
   for (const Change &change : changes_)
     left_change_[left_of(change.gained)] = right_change_[right_of(change.gained)] = NO_INDEX;
-  changes_.clear();
-  changed_places_.clear();
+  clear_buffer(changes_);
+  clear_buffer(changed_places_);
   waiting_.end_group();
   previous_group_.push_back(
       std::exchange(last_group_[result], static_cast<std::uint32_t>(previous_group_.size())));
@@ -121,7 +129,7 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
 }
 
 bool Trainer::step(std::size_t tokens, FunctionRef<void()> check_interrupt) {
-  PeriodicCheck periodic_check(check_interrupt);
+  PeriodicCheck periodic_check(check_interrupt, memory_);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
   const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
@@ -183,7 +191,7 @@ Trainer::Symbol Trainer::token_of(PairKey key, const Place *places, std::size_t 
     if (const Symbol known = tokens_.find(left, right); known != LearnedTokens::NO_SYMBOL)
       return known;
   if (tokens_.size() >= Slots::MAX_SYMBOLS)
-    throw std::length_error("expected fewer than a billion tokens");
+    throw std::length_error(TOO_MANY_TOKENS);
   const Place *const end = places + size;
   const Place *const at =
       has_units_ ? std::find_if(places, end, [&](Place place) { return is_at(key, place); })
@@ -223,7 +231,7 @@ void Trainer::merge(std::uint32_t index, PeriodicCheck &periodic_check) {
     periodic_check();
   }
   buckets_[index].size = 0;
-  place_lists_.free(bucket.places);
+  place_lists_.free(bucket.places, bucket.size);
   apply_changes(result, is_known, periodic_check);
   if (options_.joins_known)
     pairs_.find(bucket.key)->count = 0; // no place is left, though a bucket may be

@@ -27,7 +27,9 @@
 #include "core/train/place_lists.hpp"
 #include "core/train/slots.hpp"
 #include "core/train/token_rows.hpp"
+#include "core/train/trainer_memory.hpp"
 #include "core/train/word.hpp"
+#include "core/train/word_runs.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -70,9 +72,12 @@ public:
           FunctionRef<void()> check_interrupt);
   Trainer(const CharacterWords &words, const TrainerOptions &options,
           FunctionRef<void()> check_interrupt);
+  // Trains on the words of a run, with lists in `memory`.
+  Trainer(RunReader &run, const TrainerOptions &options, TrainerMemory memory,
+          FunctionRef<void()> check_interrupt);
   // Goes on with a vocabulary. `rows` is empty afterwards.
   Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
-          FunctionRef<void()> check_interrupt);
+          TrainerMemory memory, FunctionRef<void()> check_interrupt);
 
   // Merges until there are `tokens` learned tokens. Returns false if it stops earlier, because
   // no pair is left that may be merged.
@@ -99,13 +104,14 @@ public:
 
 private:
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
+  static constexpr char TOO_MANY_TOKENS[] = "expected at most 4 million tokens";
   static constexpr std::size_t PLACES_AHEAD = 8; // the prefetch distance, in places
 
   // Places of a pair, in ascending order. A pair gets several buckets only if several merges
   // make a token of the pair. `previous` is the pair's bucket before this one.
   struct Bucket {
     PairKey key;
-    const Place *places;
+    Place *places;
     std::uint32_t size;     // 0 after the pair was merged at these places
     std::uint32_t previous; // index in buckets_, or NO_INDEX
   };
@@ -126,17 +132,18 @@ private:
   };
 
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
+  void load(RunReader &run, PeriodicCheck &periodic_check);
   void load(const CharacterWords &words, PeriodicCheck &periodic_check);
   void find_pairs(PeriodicCheck &periodic_check);
   void find_pairs_of(Symbol left, const Place *places, std::size_t size,
                      PeriodicCheck &periodic_check);
-  void add_pair(PairKey key, std::int64_t count, const Place *places, std::uint32_t size);
+  void add_pair(PairKey key, std::int64_t count, Place *places, std::uint32_t size);
   void add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
-                  const Place *places, std::uint32_t size);
+                  Place *places, std::uint32_t size);
   std::int64_t count_at(PairKey key, const Place *places, std::uint32_t size) const;
-  void end_waiting(WaitingPair &pair);
+  void end_waiting(WaitingPair &pair, PeriodicCheck &periodic_check);
   bool lower_threshold(PeriodicCheck &periodic_check);
-  void end_waiting_of_gained(Symbol result);
+  void end_waiting_of_gained(Symbol result, PeriodicCheck &periodic_check);
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   Change *change_of(PairKey gained, Symbol result);
   void gain(Change &change, std::int64_t count, Place place);
@@ -154,6 +161,7 @@ private:
   bool replace(PairKey key, Place place, Symbol result);
 
   TrainerOptions options_;
+  TrainerMemory memory_;
   // For each symbol of the alphabet, the number of this symbol in the results: its byte, or the
   // index of its character.
   std::vector<std::uint32_t> names_;
@@ -161,11 +169,11 @@ private:
   std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0
   bool has_units_ = true;         // true if tokens_ has the unit of each slot
   Slots slots_;
-  PlaceLists place_lists_;
+  PlaceLists place_lists_{memory_};
   PairCounts pairs_; // without the pairs that wait
   std::vector<Bucket> buckets_;
   MergeQueue queue_;
-  WaitingPairs waiting_;
+  WaitingPairs waiting_{memory_};
   std::int64_t threshold_ = WaitingPairs::MAX_COUNT;
   std::vector<Merge> merges_;
   // The number of groups in waiting_ after group 0 when each symbol was last made, and for each

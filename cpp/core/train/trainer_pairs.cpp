@@ -29,7 +29,7 @@ std::vector<std::uint32_t> Trainer::byte_order() {
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  FunctionRef<void()> check_interrupt)
     : options_(options), names_(byte_order()), tokens_(names_, 1) {
-  PeriodicCheck periodic_check(check_interrupt);
+  PeriodicCheck periodic_check(check_interrupt, memory_);
   load(words, periodic_check);
   find_pairs(periodic_check);
 }
@@ -38,16 +38,26 @@ Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
                  FunctionRef<void()> check_interrupt)
     : options_(options), names_(numbers_below(words.alphabet)),
       tokens_(names_, sizeof(std::uint32_t)) {
-  PeriodicCheck periodic_check(check_interrupt);
+  PeriodicCheck periodic_check(check_interrupt, memory_);
   load(words, periodic_check);
   find_pairs(periodic_check);
 }
 
-Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
+Trainer::Trainer(RunReader &run, const TrainerOptions &options, TrainerMemory memory,
                  FunctionRef<void()> check_interrupt)
-    : options_(options), names_(numbers_below(alphabet.lengths.size())),
-      tokens_({}, sizeof(std::uint32_t)), has_units_(false), slots_(rows.take()) {
-  PeriodicCheck periodic_check(check_interrupt);
+    : options_(options), memory_(std::move(memory)), names_(byte_order()), tokens_(names_, 1),
+      has_units_(false) {
+  PeriodicCheck periodic_check(check_interrupt, memory_);
+  load(run, periodic_check);
+  find_pairs(periodic_check);
+}
+
+Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
+                 TrainerMemory memory, FunctionRef<void()> check_interrupt)
+    : options_(options), memory_(std::move(memory)),
+      names_(numbers_below(alphabet.lengths.size())), tokens_({}, sizeof(std::uint32_t)),
+      has_units_(false), slots_(rows.take()) {
+  PeriodicCheck periodic_check(check_interrupt, memory_);
   const std::uint32_t *unit = alphabet.units.data();
   for (const std::uint32_t length : alphabet.lengths) {
     tokens_.add_initial(unit, length);
@@ -76,6 +86,19 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   }
 }
 
+void Trainer::load(RunReader &run, PeriodicCheck &periodic_check) {
+  std::array<Symbol, 256> symbols{};
+  for (Symbol symbol = 0; symbol < 256; ++symbol)
+    symbols[names_[symbol]] = symbol;
+  while (run.next()) {
+    const ByteView word = run.word();
+    for (std::size_t i = 0; i < word.size; ++i)
+      slots_.add_symbol(symbols[word.data[i]]);
+    slots_.end_word(run.count());
+    periodic_check(word.size);
+  }
+}
+
 void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
   slots_.reserve(words.symbols.size() + std::uint64_t{words.sizes.size()} + 1,
                  words.sizes.size());
@@ -95,6 +118,8 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
 // Finds all pairs of neighbors in the words, and their places. No merge has happened yet, so
 // each symbol takes one slot.
 void Trainer::find_pairs(PeriodicCheck &periodic_check) {
+  if (names_.size() > Slots::MAX_SYMBOLS)
+    throw std::length_error(TOO_MANY_TOKENS);
   slots_.index_words();
   last_group_.resize(names_.size(), NO_INDEX);
   left_change_.resize(names_.size(), NO_INDEX);
@@ -111,15 +136,15 @@ void Trainer::find_pairs(PeriodicCheck &periodic_check) {
   // right symbol.
   std::vector<std::size_t> sizes(names_.size());
   visit_pairs([&](Symbol left, Place) { ++sizes[left]; });
-  PlaceLists lists;
+  PlaceLists lists(memory_);
   std::vector<Place *> next;
   for (const std::size_t size : sizes)
     next.push_back(lists.add(size));
   visit_pairs([&](Symbol left, Place place) { *next[left]++ = place; });
   for (Symbol left = 0; left < names_.size(); ++left) {
-    const Place *const places = next[left] - sizes[left];
+    Place *const places = next[left] - sizes[left];
     find_pairs_of(left, places, sizes[left], periodic_check);
-    lists.free(places);
+    lists.free(places, sizes[left]);
   }
   waiting_.end_group();
 }
@@ -146,6 +171,7 @@ void Trainer::find_pairs_of(Symbol left, const Place *places, std::size_t size,
     Pair &pair = pairs[index_of[right]];
     ++pair.size;
     pair.count += slots_.count_at(places[i]);
+    periodic_check();
   }
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair &a, const Pair &b) { return a.right < b.right; });
@@ -154,15 +180,16 @@ void Trainer::find_pairs_of(Symbol left, const Place *places, std::size_t size,
     if (may_merge(left, pairs[i].right))
       pairs[i].next = place_lists_.add(pairs[i].size);
   }
-  for (std::size_t i = 0; i < size; ++i)
+  for (std::size_t i = 0; i < size; ++i) {
     if (Place *&next = pairs[index_of[slots_.at(places[i] + 1)]].next; next != nullptr)
       *next++ = places[i];
+    periodic_check();
+  }
   for (const Pair &pair : pairs) {
     index_of[pair.right] = NO_INDEX;
     if (pair.next != nullptr)
       add_pair(pair_key(left, pair.right), pair.count, pair.next - pair.size, pair.size);
   }
-  periodic_check(size);
 }
 
 // Returns the token of the alphabet that two neighbors make at once, or NO_SYMBOL.
@@ -181,8 +208,7 @@ bool Trainer::may_merge(Symbol left, Symbol right) const {
 }
 
 // Adds a pair that has no places yet. If its count is below the threshold, the pair waits.
-void Trainer::add_pair(PairKey key, std::int64_t count, const Place *places,
-                       std::uint32_t size) {
+void Trainer::add_pair(PairKey key, std::int64_t count, Place *places, std::uint32_t size) {
   if (count <= 0)
     return;
   if (count < threshold_)
@@ -193,7 +219,7 @@ void Trainer::add_pair(PairKey key, std::int64_t count, const Place *places,
 
 // Adds a bucket to a pair, which has `count` now. Its entry in the queue has `entry_count`.
 void Trainer::add_bucket(PairCounts::Pair &pair, std::int64_t count, std::int64_t entry_count,
-                         const Place *places, std::uint32_t size) {
+                         Place *places, std::uint32_t size) {
   if (buckets_.size() >= NO_INDEX)
     throw std::length_error("expected fewer than 4 billion pairs");
   const auto index = static_cast<std::uint32_t>(buckets_.size());
@@ -215,7 +241,8 @@ std::int64_t Trainer::count_at(PairKey key, const Place *places, std::uint32_t s
 }
 
 // Gives a waiting pair a bucket, and its current count.
-void Trainer::end_waiting(WaitingPair &pair) {
+void Trainer::end_waiting(WaitingPair &pair, PeriodicCheck &periodic_check) {
+  periodic_check(pair.size + PeriodicCheck::LIST);
   const std::int64_t count = count_at(pair.key, pair.places, pair.size);
   add_bucket(pairs_.find_or_add(pair.key), count, std::exchange(pair.count, 0), pair.places,
              pair.size);
@@ -231,10 +258,8 @@ bool Trainer::lower_threshold(PeriodicCheck &periodic_check) {
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     WaitingPair &pair = waiting_[i];
-    if (pair.count >= threshold_) {
-      periodic_check(pair.size);
-      end_waiting(pair);
-    }
+    if (pair.count >= threshold_)
+      end_waiting(pair, periodic_check);
     next = std::max(next, pair.count);
     periodic_check();
   }
@@ -244,9 +269,9 @@ bool Trainer::lower_threshold(PeriodicCheck &periodic_check) {
 
 // Ends the waiting of pairs that the current merge gives more places. They wait only if its
 // result is a symbol that was there before.
-void Trainer::end_waiting_of_gained(Symbol result) {
+void Trainer::end_waiting_of_gained(Symbol result, PeriodicCheck &periodic_check) {
   const auto end = [&](WaitingPair &pair, Change &change) {
-    end_waiting(pair);
+    end_waiting(pair, periodic_check);
     change.was_waiting = true;
   };
   // Calls visit(pair) for the waiting pairs that each merge with the result `symbol` made.

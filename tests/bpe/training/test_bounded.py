@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.errors import CorpusError, UnsupportedError
 from bpe.training import bounded, corpus, work_folder
+from bpe.training.bounded import Bound, MappedFile
 from bpe.training.counting import empty_words
 from bpe.training.runs import RunSize, merge_runs, words_of, write_words
 from pretok.machine.backend import BackendName
@@ -123,33 +125,28 @@ def test_blocks_of_a_run_are_independent(native: BackendName) -> None:
             _core.merge_runs([([damaged], 0)], again.append)
 
 
-class Log:
-    """The file of a DiskTrainer, in memory."""
+class Lists:
+    """Memory in a file for a trainer, which is never in memory for long."""
 
     def __init__(self) -> None:
-        self.data = bytearray()
+        self.file = MappedFile(Path(tempfile.gettempdir()), Bound(1, None))
+        self.blocks = self.trims = 0
 
-    def append(self, data: bytes) -> None:
-        self.data += data
+    def block(self, size: int) -> Any:
+        self.blocks += 1
+        return self.file.block(size)
 
-    def read(self, offset: int, size: int) -> bytes:
-        return bytes(self.data[offset : offset + size])
-
-
-def disk_trainer(counts: dict[bytes, int], least: int, *limits: int | None) -> Any:
-    from pretok import _core
-
-    blocks: list[bytes] = []
-    size = write_words(((word, counts[word], 0) for word in sorted(counts)), blocks.append)
-    log = Log()
-    arguments: Any = (blocks, size, *limits, least, log.append, log.read)
-    return _core.DiskTrainer(*arguments)
+    def trim(self) -> None:
+        self.trims += 1
+        self.file.trim()
 
 
 @pytest.mark.parametrize("seed", range(max_examples(30)))
-def test_disk_trainer_equals_trainer(native: BackendName, seed: int) -> None:
-    random = seeded(f"disk trainer {seed}")
-    # Few letters make merges of other parts give known tokens, which restores dropped pairs.
+def test_trainer_with_lists_in_a_file(native: BackendName, seed: int) -> None:
+    from pretok import _core
+
+    random = seeded(f"lists {seed}")
+    # Few letters make merges of other parts give known tokens.
     letters = [b"a", b"b", b"c", b"d", b" "][: random.randrange(1, 6)]
     counts = {
         b"".join(random.choices(letters, k=random.randrange(random.choice((4, 12, 120))))): count
@@ -158,18 +155,50 @@ def test_disk_trainer_equals_trainer(native: BackendName, seed: int) -> None:
     limits = random.choice((0, 0, 3)), random.choice((None, None, 5))
     trainer = make_trainer(counts, "native", "huggingface", *limits)
     trainer.step(1 << 20)
-    for least in (0, 2, 4, 10, 60):
-        disk = disk_trainer(counts, least, *limits)
-        disk.step(3)
-        while disk.step(disk.tokens + 7):
-            pass
-        found, expected = merges_of(disk), merges_of(trainer)
-        if disk.is_exhausted:
-            first = disk.first_merges().tolist()
-            assert first == trainer.first_merges().tolist()[: len(first)]
-        else:
-            assert found == expected
-        assert not (disk.is_exhausted and least <= max(limits[0], 1))
+    blocks: list[bytes] = []
+    write_words(((word, counts[word], 0) for word in sorted(counts)), blocks.append)
+    lists = Lists()
+    other = _core.Trainer.of_run(blocks, *limits, lists)
+    other.step(3)
+    while other.step(other.tokens + 7):
+        pass
+    assert merges_of(other) == merges_of(trainer)
+    assert lists.blocks
+    lists.file.close()
+
+
+def test_lists_leave_memory(native: BackendName) -> None:
+    from pretok import _core
+
+    random = seeded("leave")
+    counts = {bytes(random.choices(b"abcdefgh", k=2000)): 1 for _ in range(100)}
+    blocks: list[bytes] = []
+    write_words(((word, counts[word], 0) for word in sorted(counts)), blocks.append)
+    lists = Lists()
+    trainer = _core.Trainer.of_run(blocks, 0, None, lists)
+    trainer.step(300)
+    expected = make_trainer(counts, "native")
+    expected.step(300)
+    assert merges_of(trainer) == merges_of(expected)
+    assert lists.trims > 10
+    lists.file.close()
+
+
+def test_a_full_disk_is_an_error(native: BackendName, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pretok import _core
+
+    blocks: list[bytes] = []
+    write_words([(b"abab", 3, 0)], blocks.append)
+
+    def full(*_: int) -> None:
+        raise error
+
+    error = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    lists = Lists()
+    with pytest.raises(OSError, match="No space left"):
+        _core.Trainer.of_run(blocks, 0, None, lists)
+    lists.file.close()
 
 
 @pytest.mark.usefixtures("tiny")
@@ -190,6 +219,7 @@ def test_same_vocabulary(backend: BackendName, files: list[Path], tmp_path: Path
 @pytest.mark.usefixtures("tiny")
 def test_same_vocabulary_of_other_kinds(native: BackendName, files: list[Path]) -> None:
     initial = bpe.train(files[0], 280, progress=False)
+    text = bpe.train(files[0], 280, alphabet="characters", byte_fallback=True, progress=False)
     for options in (
         {"alphabet": "characters", "byte_fallback": True},
         {"min_frequency": 20},
@@ -198,6 +228,7 @@ def test_same_vocabulary_of_other_kinds(native: BackendName, files: list[Path]) 
     ):
         assert train(files, native, memory_mb=100_000, **options) == train(files, native, **options)
     grown = bpe.train(files, SIZE, initial=initial, progress=False)
+    more = bpe.train(files, SIZE, initial=text, progress=False)
     stage = bpe.Stage2(SIZE + 20)
     two = bpe.train(files, SIZE, stage2=stage, progress=False)
     for limit in ({"memory_mb": 100_000}, {"memory_mb": 100_000, "threads": 2}):
@@ -205,23 +236,8 @@ def test_same_vocabulary_of_other_kinds(native: BackendName, files: list[Path]) 
         assert merges(same) == merges(grown)
         other = bpe.train(files, SIZE, stage2=stage, progress=False, **limit)  # type: ignore[arg-type]
         assert merges(other) == merges(two)
-
-
-@pytest.mark.usefixtures("tiny")
-def test_lower_least_count(
-    native: BackendName, files: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bounded, "LEAST_SHARE", 1)
-    started: list[int] = []
-    restart = bounded.BoundedTrainer._restart
-
-    def note(self: bounded.BoundedTrainer) -> None:
-        started.append(self._least)
-        restart(self)
-
-    monkeypatch.setattr(bounded.BoundedTrainer, "_restart", note)
-    assert train(files, native, memory_mb=100_000) == train(files, native)
-    assert len(started) > 1
+        other = bpe.train(files, SIZE, initial=text, progress=False, **limit)  # type: ignore[arg-type]
+        assert merges(other) == merges(more)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -383,8 +399,8 @@ def test_memory_that_is_too_small(
     with pytest.raises(ValueError, match=r"memory_mb=1; training needs at least \d+ MB here"):
         train(files, native, memory_mb=1)
     monkeypatch.setattr(bounded, "resident", lambda: 100 * bounded.MB)
-    monkeypatch.setattr(bounded, "SLOT", 400)
-    with pytest.raises(ValueError, match=r"distinct pre-tokens have .* needs at least"):
+    monkeypatch.setattr(bpe.training.training, "SLOTS", (400, 0))
+    with pytest.raises(ValueError, match=r"distinct pre-tokens have .* which training holds"):
         train(files, native, memory_mb=165)
     monkeypatch.setitem(bpe.training.training.IN_MEMORY, native, (10**4, 0, "this"))
     with pytest.raises(ValueError, match=r"which this holds in memory; it needs about"):

@@ -208,6 +208,19 @@ def test_one_long_word_takes_linear_time(
     assert growth(work, 2_000 if backend == "python" else 60_000) < TOO_MUCH
 
 
+def test_tokens_of_millions_of_bytes(native: BackendName) -> None:
+    """A slot has 22 bits for the length of a token; longer tokens have it in two slots."""
+    doublings = 23
+    long = b"a" * 2**doublings
+    trainer = make_trainer({long: 5, b"b" + long + b"c": 1}, native)
+    assert trainer.step(doublings + 2)
+    assert not trainer.step(doublings + 3)
+    last = 255 + doublings  # the token of all "a"
+    assert trainer.merges().tolist()[-3:] == [
+        [last - 1, last - 1, last], [ord("b"), last, last + 1], [last + 1, ord("c"), last + 2]
+    ]  # fmt: skip
+
+
 def test_an_unknown_tie_break_is_an_error(native: BackendName) -> None:
     with pytest.raises(ValueError, match="unknown tie-break last"):
         make_trainer({}, native, "last")  # type: ignore[arg-type]
