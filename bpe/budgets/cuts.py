@@ -18,7 +18,7 @@ from bpe.budgets.proofs import UNKNOWN, CharacterProofs, Proofs, SplitProofs
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.text_spaces import keeps_whole, only_writes_marks
+from bpe.encoding.text_spaces import keeps_whole, only_writes_marks, prefix_of
 from bpe.encoding.utf8 import decode_utf8
 from bpe.merge import FindMerge, merge, merge_finder
 from bpe.normalizers.chain import NFC
@@ -157,12 +157,13 @@ def find_cuts(
     preset = pre_tokenizer.preset
     if isinstance(vocabulary, AnyCharacterVocabulary):
         # Without tokens for bytes, unknown characters join their neighbors.
-        if vocabulary.fallback_ids is None or not keeps_whole(preset):
+        if not vocabulary.covers_characters or not keeps_whole(preset):
             return None
         if not only_writes_marks(normalizer, added) or _changes_characters(vocabulary):
             return None
         character_proofs = partial(CharacterProofs, vocabulary.pieces)
-        return Cuts(character_proofs, vocabulary, added, True, normalizes=False)
+        puts_prefix = prefix_of(normalizer) != ""
+        return Cuts(character_proofs, vocabulary, added, puts_prefix, normalizes=False)
     if preset.drops_text or not (normalizer is None or normalizer == NFC):
         return None
     split_proofs = partial(SplitProofs, PairCuts(preset.stages, pre_tokenizer.unicode))

@@ -115,11 +115,10 @@ def make_next_text_ids(
     def symbols(data: bytes) -> list[int]:
         return [pieces.get(char, -1) for char in data.decode()]
 
-    tokens, fallback = vocabulary.token_bytes, vocabulary.fallback_ids
-    assert fallback is not None, "find_cuts"
+    tokens, fallback = vocabulary.token_bytes, vocabulary.byte_ids
     base = [id for text, id in pieces.items() if len(text) == 1]
     pairs = Pairs(tokens, symbols, base, find, merges, ranks, None, size)
-    others = {*fallback, *(token.id for token in added)}
+    others = {*fallback.values(), *(token.id for token in added)}
     tokens = {id: token for id, token in tokens.items() if id not in others}
     return NextTextIds(pairs, tokens, fallback, added, encode, segments, size)
 

@@ -57,7 +57,7 @@ class NextTextIds:
         self,
         pairs: Pairs,
         tokens: Mapping[int, bytes],
-        fallback: Sequence[int],
+        fallback: Mapping[int, int],
         added: Sequence[AddedToken],
         encode: Callable[[list[bytes]], list[list[int]]],
         segments: Segments,
@@ -65,12 +65,12 @@ class NextTextIds:
     ) -> None:
         """Store the parts.
 
-        `tokens` has the UTF-8 of all tokens but those of bytes, whose ids are `fallback`, and added
-        tokens. `segments` finds the added tokens in a text.
+        `tokens` has the UTF-8 of all tokens but added tokens and those of bytes, which have the ids
+        `fallback`. `segments` finds the added tokens in a text.
         """
         self._pairs, self._tokens, self._size = pairs, tokens, size
         self._encode, self._segments = encode, segments
-        self._bytes = {id: byte for byte, id in enumerate(fallback)}
+        self._bytes = {id: byte for byte, id in fallback.items()}
         self._fallback = fallback
         self._added = {token.id: token.content.encode() for token in added}
         self._contents = Contents(added)

@@ -232,6 +232,18 @@ class TextVocabulary(Vocabulary):
         ids = self.byte_ids
         return tuple(ids[byte] for byte in range(256)) if len(ids) == 256 else None
 
+    @once
+    def covers_characters(self) -> bool:
+        """True if each character without a token becomes fallback tokens.
+
+        A fallback token may be missing if the byte is a character with a token. The vocabularies of
+        Gemma and Gemma 2 have "\\t" in place of <0x09>.
+        """
+        if not self._options.has_fallback:
+            return False
+        missing = set(range(256)).difference(self.byte_ids)
+        return all(byte < 0x80 and byte != 0x20 and chr(byte) in self.pieces for byte in missing)
+
     @property
     def unknown_id(self) -> int:
         """The id of unknown characters; -1 if they are dropped."""
@@ -261,7 +273,7 @@ class TextVocabulary(Vocabulary):
         options = self._options
         if options.prefix or options.suffix or options.byte_level or SPACE_MARK not in self.pieces:
             return False
-        if options.unknown is None and self.fallback_ids is None:
+        if options.unknown is None and not self.covers_characters:
             return False  # A dropped character lets its neighbors merge.
         texts = self.texts
         merged = [texts[id] for id in np.unique(self.merge_rows[:, 2]).tolist()]
@@ -295,7 +307,7 @@ class TextVocabulary(Vocabulary):
             if any(texts[left] + texts[right] != texts[id] for left, right, id in rows):
                 return "a merge does not concatenate its two tokens"
             return "" if self.size + 256 <= ID_LIMIT else "the ids are too large"
-        if self.fallback_ids is None:
+        if not self.covers_characters:
             return "some bytes have no fallback token"
         unmerged = [*self.byte_ids.values(), self.unknown_id]
         if np.isin(self.merge_rows.astype(np.int64), unmerged).any():

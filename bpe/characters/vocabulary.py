@@ -101,6 +101,11 @@ class CharacterVocabulary(Vocabulary):
         """The ids of the tokens for the 256 bytes of unknown characters, or None."""
         return self._fallback
 
+    @property
+    def covers_characters(self) -> bool:
+        """True if each character that is no piece becomes fallback tokens."""
+        return self._fallback is not None
+
     @once
     def pieces(self) -> Mapping[str, int]:
         """The id of each piece by its text."""

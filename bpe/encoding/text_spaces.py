@@ -28,20 +28,32 @@ def only_writes_marks(
     The normalizer changes text before the search for `normalized` tokens. These tokens must match
     at the same places in the original text, and a space before the text must not hide them.
     """
-    if not isinstance(normalizer, (NormalizerChain, SentencePieceNormalizer)):
+    prefix = prefix_of(normalizer)
+    if prefix is None:
         return False
-    if isinstance(normalizer, NormalizerChain) and normalizer.metaspace is not None:
-        step = normalizer.metaspace
-        return not normalizer.steps and step.before is None and step.replacement == SPACE_MARK
     if isinstance(normalizer, NormalizerChain):
-        prefix = _prefix_of_steps(normalizer)
-        has_place = prefix == ""
-    else:
-        prefix, has_place = _prefix_of_sentencepiece(normalizer), True
-    normalized = [token for token in added_tokens if token.normalized]
-    return prefix is not None and (
-        not normalized or (has_place and all(map(_is_plain, normalized)))
-    )
+        if normalizer.metaspace is not None:
+            return True
+        if prefix:
+            return not any(token.normalized for token in added_tokens)
+    return all(_is_plain(token) for token in added_tokens if token.normalized)
+
+
+def prefix_of(normalizer: NormalizesText | None) -> str | None:
+    """Return the text that `normalizer` may put before a text: "" or "▁".
+
+    Return None if it does more than that and replacing spaces by "▁".
+    """
+    if isinstance(normalizer, SentencePieceNormalizer):
+        return _prefix_of_sentencepiece(normalizer)
+    if not isinstance(normalizer, NormalizerChain):
+        return None
+    step = normalizer.metaspace
+    if step is None:
+        return _prefix_of_steps(normalizer)
+    if normalizer.steps or step.before is not None or step.replacement != SPACE_MARK:
+        return None
+    return "" if step.prepend_scheme == "never" else SPACE_MARK
 
 
 def splits_alike(preset: Preset | None) -> bool:

@@ -89,7 +89,7 @@ def _problem_of_merging(vocabulary: AnyCharacterVocabulary) -> str:
     if not isinstance(vocabulary, TextVocabulary):
         why = vocabulary.why_not_ranked
     elif vocabulary.options.has_fallback:
-        if vocabulary.fallback_ids is None:
+        if not vocabulary.covers_characters:
             return "a model without fallback tokens for all bytes"
         why = vocabulary.why_not_as_bytes
     elif vocabulary.options.unknown is None:

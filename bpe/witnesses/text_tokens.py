@@ -196,7 +196,7 @@ class TextTokens:
         """
         vocabulary = self._vocabulary
         sources = set(vocabulary.byte_ids.values())
-        if vocabulary.fallback_ids is None:
+        if not vocabulary.covers_characters:
             sources.add(vocabulary.unknown_id)
         found = sources - set(vocabulary.byte_ids.values())
         if not isinstance(vocabulary, TextVocabulary):

@@ -66,7 +66,8 @@ private:
       if (is_unknown && is_fallback)
         return "has the unknown token " + quote(text) + ", which is a fallback token";
     }
-    if (options_.has_fallback && fallback != 256)
+    if (options_.has_fallback && fallback != 256 &&
+        !(spec_.scores.empty() && cover_characters(texts)))
       return "has " + std::to_string(fallback) + " fallback tokens; expected 256";
     if (!options_.normalizer && !has_mark(spec_))
       return "lacks a token for the space, U+2581";

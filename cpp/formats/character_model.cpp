@@ -3,6 +3,7 @@
 #include "core/bpe/character_merge.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
+#include "formats/character_spec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -208,12 +209,6 @@ CharacterData character_data(const CharacterModel &model) {
   return data;
 }
 
-bool has_all_fallback(const CharacterModel &model) {
-  const std::vector<std::uint32_t> &fallback = model.fallback;
-  return fallback.size() == 256 &&
-         std::find(fallback.begin(), fallback.end(), NO_ID) == fallback.end();
-}
-
 VocabularyData tokens_of(const CharacterModel &model) {
   VocabularyData data;
   for (const std::string_view text : model.texts) {
@@ -259,7 +254,7 @@ constexpr Mask MARK = 2;
 
 bool CharacterModel::merges_bytes() const {
   if (!prefix.empty() || !suffix.empty() || byte_level || !is_whole.empty() ||
-      !has_all_fallback(*this))
+      fallback.empty() || !cover_characters(texts))
     return false;
   // There is at most one step for each byte, and at most three steps for each piece of one
   // character, which has at most four bytes.
@@ -270,7 +265,8 @@ bool CharacterModel::merges_bytes() const {
     return false;
   std::vector<bool> is_unmerged(first_step);
   for (const std::uint32_t id : fallback)
-    is_unmerged[id] = true;
+    if (id != NO_ID)
+      is_unmerged[id] = true;
   if (unknown != NO_ID)
     is_unmerged[unknown] = true;
   return std::none_of(merges.begin(), merges.end(), [&](const Merge &merge) {
@@ -280,7 +276,7 @@ bool CharacterModel::merges_bytes() const {
 
 bool CharacterModel::allows_cuts() const {
   // A dropped character lets its neighbors merge.
-  const bool drops = unknown == NO_ID && !has_all_fallback(*this);
+  const bool drops = unknown == NO_ID && (fallback.empty() || !cover_characters(texts));
   if (!prefix.empty() || !suffix.empty() || byte_level || drops ||
       std::find(texts.begin(), texts.end(), SPACE_MARK) == texts.end())
     return false;

@@ -1,9 +1,9 @@
 // A vocabulary whose merges start from characters, and the Vocabulary that encodes with it.
 //
-// There are two ways to encode. If each byte has a fallback token, the vocabulary becomes one
-// that merges bytes, which is faster: added merges of the lowest ranks join the bytes of each
-// character, so each character is complete before the merges of the model apply. Any other
-// vocabulary merges characters (core/bpe/character_merge.hpp).
+// There are two ways to encode. If each unknown character has fallback tokens, the vocabulary
+// becomes one that merges bytes, which is faster: added merges of the lowest ranks join the
+// bytes of each character, so each character is complete before the merges of the model apply.
+// Any other vocabulary merges characters (core/bpe/character_merge.hpp).
 // bpe/characters/merger.py merges in pure Python.
 #pragma once
 

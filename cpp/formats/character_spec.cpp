@@ -5,6 +5,7 @@
 #include "formats/piece_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -140,6 +141,17 @@ static std::vector<bool> special_ids(const TokenizerSpec &spec) {
   for (std::size_t i = 0; i < spec.added.size(); ++i)
     is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
   return is_special;
+}
+
+bool cover_characters(const std::vector<std::string_view> &texts) {
+  std::array<bool, 256> is_covered{};
+  for (const std::string_view text : texts) {
+    if (const std::optional<std::uint8_t> byte = fallback_byte(text))
+      is_covered[*byte] = true;
+    else if (text.size() == 1 && text != " ")
+      is_covered[static_cast<std::uint8_t>(text[0])] = true;
+  }
+  return std::find(is_covered.begin(), is_covered.end(), false) == is_covered.end();
 }
 
 // Returns the ids of the fallback tokens by byte, or {} if there are none.

@@ -19,6 +19,10 @@ namespace pretok {
 // Returns the byte that a fallback token such as <0x0A> stands for. Returns nullopt for any
 // other token.
 std::optional<std::uint8_t> fallback_byte(std::string_view text);
+// Returns whether each character that is not in `texts` becomes fallback tokens. A fallback
+// token may be missing if its byte is a character in `texts`. Gemma 2 has a tab in place of
+// <0x09>.
+bool cover_characters(const std::vector<std::string_view> &texts);
 
 // Returns views of the tokens of spec.vocabulary, in their order.
 std::vector<std::string_view> texts_of(const TokenizerSpec &spec);

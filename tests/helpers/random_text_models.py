@@ -110,8 +110,11 @@ def random_file(random: Random) -> dict[str, Any]:
     trained.train_from_iterator(SENTENCES, trainer)
     file = bare(trained, pre_tokenizer=parts or None)
     vocab: dict[str, int] = file["model"]["vocab"]
-    for name in names:
-        vocab.setdefault(name, len(vocab))
+    missing = random.sample(range(128), 60) if chance() else []
+    for byte, name in enumerate(names):
+        # Sometimes the character of a byte stands for the byte, as in Gemma 2, or nothing does.
+        if byte not in missing or not (chr(byte) in vocab or chance(0.01)):
+            vocab.setdefault(name, len(vocab))
     file["model"] |= model
     if unknown == "a" and "a" not in vocab:
         vocab["a"] = len(vocab)

@@ -63,6 +63,11 @@ CASES: dict[str, dict[str, Any]] = {
     "llama": {"normalizer": LLAMA, "decoder": LLAMA_DECODER, **FALLBACK},
     "gemma": {"normalizer": MARKS, "decoder": LLAMA_DECODER, **FALLBACK, "pre_tokenizer": {
         **split(""), "pattern": {"String": " "}, "behavior": "MergedWithPrevious"}},
+    # Gemma 2 has a tab in place of <0x09>.
+    "characters for bytes": {"normalizer": MARKS, **FALLBACK, "without_fallback": "ae",
+                             "decoder": {"type": "Sequence", "decoders": [
+        {**MARKS, "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}]}},
+    "unknown bytes": {"normalizer": MARKS, **FALLBACK, "without_fallback": "aZ"},
     "mistral": {"pre_tokenizer": metaspace("first", split=False), "decoder": LLAMA_DECODER,
                 **FALLBACK},
     "metaspace": {"pre_tokenizer": metaspace(), "decoder": metaspace(), **FALLBACK},
@@ -143,11 +148,14 @@ def trained() -> dict[str, Any]:
 def file_of(**changes: Any) -> dict[str, Any]:
     """Return a small tokenizer.json whose tokens are text. The caller may change it.
 
-    `changes` are as in vocabulary_files.huggingface.
+    `changes` are as in vocabulary_files.huggingface. `without_fallback` has the ASCII characters
+    that have no fallback token.
     """
     vocab = dict(trained()["vocab"])
+    without = changes.pop("without_fallback", "")
     if changes.get("model_byte_fallback"):
-        vocab |= {name: len(vocab) + byte for byte, name in enumerate(BYTE_NAMES)}
+        names = {name: len(vocab) + byte for byte, name in enumerate(BYTE_NAMES)}
+        vocab |= {name: id for name, id in names.items() if chr(int(name[3:5], 16)) not in without}
     defaults: dict[str, Any] = {
         "added_tokens": ADDED,
         "pre_tokenizer": None,

@@ -50,7 +50,7 @@ def _compare(path: Path, texts: Iterable[bytes], library: CLibrary | None = None
     """Compare all ways to encode the texts with the tokenizer of a file."""
     expected = bpe.load(path, backend="python")
     ways = {"later": bpe.load(path)}
-    ways["later"].encode(LONG)
+    ways["later"].encode(LONG, "text")
     in_c = []
     try:
         expected.save(path.with_name("saved.pretok"))
