@@ -24,13 +24,13 @@ from bpe.encoding.arguments import (
     resolve_pre_tokenizer,
     resolve_template,
 )
-from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_backend, make_spec, native_backend, python_backend
 from bpe.encoding.dropout import PythonSampler, Sampler, check_dropout
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.policies import normalized
+from bpe.encoding.python_backend import Backend
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.file_spec import FileSpec
 from bpe.formats.pretok_steps import native_steps

@@ -200,7 +200,7 @@ def huggingface_call(
     """Return a function that cpp/bindings/huggingface_call.hpp describes."""
 
 class TextStream:
-    """bpe.decoders.text_stream.TextStream explains the methods."""
+    """bpe.decoders.text_stream.PythonTextStream explains the methods."""
 
     def feed(self, ids: list[int]) -> str | None: ...
     def finish(self) -> str: ...
@@ -342,12 +342,20 @@ def field_call(
 ) -> Callable[[Any], Any]: ...
 
 class TokenPlaces:
-    """bpe.encoding.backend.TokenPlaces explains the method."""
+    """The places of the tokens of several segments."""
 
-    def find(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+    def find(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return (ends, starts, stops).
+
+        These are the number of ids that begin before the end of each segment, and the spans of the
+        ids in bytes of all segments together.
+        """
 
 class Tokenizer:
-    """The native backend of bpe; bpe.encoding.backend.Backend documents each method."""
+    """The native backend of bpe; PythonBackend documents most methods.
+
+    `added` is an AddedTokens.
+    """
 
     def __init__(
         self,
@@ -367,24 +375,24 @@ class Tokenizer:
         """
 
     def encode(
-        self, text: str | bytes, added: AddedTokens, threads: int = 0, continuation: bool = False
+        self, text: str | bytes, added: Any, threads: int = 0, continuation: bool = False
     ) -> list[int]: ...
     def encode_array(
-        self, text: str | bytes, added: AddedTokens, threads: int = 0, continuation: bool = False
+        self, text: str | bytes, added: Any, threads: int = 0, continuation: bool = False
     ) -> NDArray[np.uint32]: ...
     def count(
-        self, text: str | bytes, added: AddedTokens, threads: int = 0, continuation: bool = False
+        self, text: str | bytes, added: Any, threads: int = 0, continuation: bool = False
     ) -> int: ...
     def encode_batch(
-        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
+        self, texts: Sequence[str | bytes], added: Any, threads: int = 0
     ) -> list[list[int]]: ...
     def encode_batch_array(
-        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
+        self, texts: Sequence[str | bytes], added: Any, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def encode_some(
         self,
         text: str | bytes,
-        added: AddedTokens,
+        added: Any,
         dropout: float,
         seed: int,
         continuation: bool = False,
@@ -394,13 +402,13 @@ class Tokenizer:
     def encode_batch_some(
         self,
         texts: Sequence[str | bytes],
-        added: AddedTokens,
+        added: Any,
         dropout: float,
         seed: int,
         threads: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def encode_packed(
-        self, data: object, offsets: NDArray[np.int64], added: AddedTokens, threads: int = 0
+        self, data: object, offsets: NDArray[np.int64], added: Any, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Encode the texts data[offsets[i]:offsets[i + 1]], in UTF-8.
 
@@ -409,7 +417,7 @@ class Tokenizer:
         """
 
     @staticmethod
-    def all_take_fast_path(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
+    def all_take_fast_path(texts: list[Any], only_str: bool, only_ascii: bool) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
         The result is False if a text is neither str nor bytes. If `only_str`, it is also False if a
@@ -419,21 +427,21 @@ class Tokenizer:
     @staticmethod
     def is_normal(text: str | bytes) -> bool: ...
     def spans(
-        self, text: str | bytes, added: AddedTokens, threads: int = 0, continuation: bool = False
+        self, text: str | bytes, added: Any, threads: int = 0, continuation: bool = False
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def spans_of_normalized(
-        self, text: bytes, added: AddedTokens
+        self, text: bytes, added: Any
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def encode_segments(
         self, segments: list[Any], searches: dict[str, Any], special: Any
     ) -> tuple[NDArray[np.uint32], TokenPlaces] | None: ...
-    def session(self, all: AddedTokens, continuation: bool) -> Session: ...
-    def safe_cut(self, text: bytes, added: AddedTokens, later: bool = False) -> int: ...
+    def session(self, all: Any, continuation: bool) -> Session: ...
+    def safe_cut(self, text: bytes, added: Any, later: bool = False) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: list[int]) -> bytes | None: ...
     def fast_calls(
         self,
-        make_added: Callable[[str], object],
+        make_added: Any,
         slow_calls: _Calls,
         only_str: bool,
         only_ascii: bool,
@@ -454,7 +462,7 @@ class Tokenizer:
 
     def span_call(
         self,
-        added: AddedTokens,
+        added: Any,
         only_ascii: bool,
         spaces: tuple[bytes, bytes, bool] | None,
     ) -> Callable[[str], tuple[list[int], list[tuple[int, int]]] | None]:

@@ -11,8 +11,7 @@ from bpe.decoders.decode import IdStream, list_ids, no_bytes, one_or_several
 from bpe.decoders.flows import Flow
 from bpe.decoders.steps import ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
 from bpe.decoders.text_decoder import TextDecoder
-from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.python_backend import Backend, unknown_id
 from bpe.errors import UnsupportedError
 from bpe.normalizers.growth import find_excess
 

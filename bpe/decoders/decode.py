@@ -9,8 +9,7 @@ from typing import Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import not_an_int, unknown_id
+from bpe.encoding.python_backend import Backend, not_an_int, unknown_id
 from bpe.errors import UnknownTokenError
 
 Decode: TypeAlias = Callable[[Iterable[int], str, bool], str]

@@ -16,8 +16,7 @@ from bpe.decoders.decode import Decoder, IdStream, list_ids, no_bytes, one_or_se
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.decoders.text_decoder import TextDecoder
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.python_backend import Backend, unknown_id
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain

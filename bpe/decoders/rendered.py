@@ -13,7 +13,7 @@ from bpe.decoders.piece_decoder import (
     all_tokens,
     token_texts,
 )
-from bpe.encoding.backend import Backend
+from bpe.encoding.python_backend import Backend
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import ESCAPE
 from bpe.types import NormalizesText

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 
 from bpe.decoders.decode import Decode, DecodeBytes, IdStream, list_ids
-from bpe.encoding.backend import Backend
+from bpe.encoding.python_backend import Backend
 from bpe.encoding.utf8 import ESCAPE
 
 

@@ -2,61 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Protocol, SupportsIndex
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 from bpe.decoders.clean_up import CleanUp
 from bpe.decoders.decode import IdStream, keep_known, list_ids, one_or_several
 from bpe.decoders.stop_strings import StopStrings
 
-
-class TextStream(Protocol):
-    """A decode stream without checks of its calls: PythonTextStream, or _core.TextStream in C++.
-
-    After any calls, the text of the stream is that of a new stream which gets its ids.
-    """
-
-    def feed(self, ids: list[int]) -> str | None:
-        """Add `ids` up to the end of the text, and return the text that they complete.
-
-        If an item is not the id of a token, leaves the stream unchanged, and returns None or raises
-        an error.
-        """
-        ...
-
-    def finish(self) -> str:
-        """Return the text that is held back. After that, only `reset` and `clone` may be called."""
-        ...
-
-    def reset(self) -> None:
-        """Remove all ids."""
-        ...
-
-    def rewind(self, count: int) -> int:
-        """Remove the last `count` ids; return how many characters of the text end with them."""
-        ...
-
-    def clone(self) -> TextStream:
-        """Return an independent copy."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the number of ids."""
-        ...
-
-    @property
-    def ids(self) -> Sequence[int]:
-        """The ids of the stream."""
-        ...
-
-    @property
-    def stopped(self) -> int | None:
-        """The index of the stop string that has ended the text, or None."""
-        ...
+if TYPE_CHECKING:
+    from pretok import _core
 
 
 class PythonTextStream:
-    """The TextStream in pure Python. `new_stream` makes the stream that decodes the ids."""
+    """A decode stream in pure Python. `new_stream` makes the stream that decodes the ids.
+
+    After any calls, the text of the stream is that of a new stream which gets its ids. The calls
+    are not checked. After `finish`, only `reset` and `clone` may be called.
+    """
 
     # cpp/core/decode/text_stream.hpp has the same results.
     def __init__(
@@ -85,7 +47,11 @@ class PythonTextStream:
         return None if self._search is None else self._search.stopped
 
     def feed(self, ids: list[int]) -> str:
-        """Add `ids` up to the end of the text, and return the text that they complete."""
+        """Add `ids` up to the end of the text, and return the text that they complete.
+
+        Raises an error for an item that is not the id of a token, and then leaves the stream
+        unchanged. C++ returns None instead.
+        """
         if self._search is None:
             text = self._stream.feed(ids)
             self.ids += ids
@@ -118,7 +84,10 @@ class PythonTextStream:
         return text
 
     def rewind(self, count: int) -> int:
-        """Remove the last `count` ids; takes time for all ids that remain."""
+        """Remove the last `count` ids; return how many characters of the text end with them.
+
+        Takes time for all ids that remain.
+        """
         size, kept = self._size, self.ids[: len(self.ids) - count]
         self.reset()
         self.feed(kept)
@@ -131,6 +100,10 @@ class PythonTextStream:
         if self._is_finished:
             copy.finish()
         return copy
+
+
+TextStream: TypeAlias = "PythonTextStream | _core.TextStream"
+"""A stream in Python or in C++, with the same results."""
 
 
 class DecodeStream:

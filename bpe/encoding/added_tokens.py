@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from bpe.encoding.matcher import TokenMatcher
 from bpe.errors import SpecialTokenError, shortened
@@ -35,32 +35,6 @@ text has no special token, and for the other policies.
 
 GIVEN_TOKEN = -1
 """The end of the span of a token that has no bytes in the text (TextRange.ids)."""
-
-
-class AddedTokenSearch(Protocol):
-    """The methods of RangedTokens and AddedTokens, and of _core.AddedTokens in C++."""
-
-    def exact(self) -> AddedTokenSearch:
-        """Return a search for only the tokens that are matched before normalization."""
-
-    def normalized(self) -> AddedTokenSearch:
-        """Return a search for only the tokens that are matched after normalization."""
-
-    def segments(self, text: bytes) -> Segments:
-        """Return the segments of UTF-8 up to the first refused token, and the refused token."""
-
-    def ends(self) -> Sequence[int]:
-        """Return the ends of the ranges of a search by ranges (RangedTokens), in bytes, or ()."""
-
-    def moved(self, ends: Sequence[int]) -> AddedTokenSearch:
-        """Return a search by ranges with other ends, one per range."""
-
-
-class WholeTextSearch(AddedTokenSearch, Protocol):
-    """A search with the same tokens in the whole text, as by AddedTokens."""
-
-    def treating(self, treatment: Treatment) -> WholeTextSearch:
-        """Return a search with the policy `treatment` for special tokens."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +149,7 @@ class AddedTokens:
                     yield Match(self, phase.tokens[pattern], first, last)
 
     def ends(self) -> Sequence[int]:
-        """Return (), since the search has no ranges."""
+        """Return the ends of ranges in bytes: (), since the search has none."""
         return ()
 
     def moved(self, ends: Sequence[int]) -> AddedTokens:

@@ -14,14 +14,11 @@ from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabular
 from bpe.encoding.added_tokens import (
     AddedToken,
     AddedTokens,
-    AddedTokenSearch,
     Record,
-    WholeTextSearch,
     word_ranges,
 )
-from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import PythonBackend
-from bpe.encoding.ranged_tokens import RangedTokens, TextRange
+from bpe.encoding.python_backend import Backend, PythonBackend
+from bpe.encoding.ranged_tokens import AddedTokenSearch, RangedTokens, TextRange, WholeTextSearch
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
@@ -207,7 +204,7 @@ def make_prompt_cache(backend: Backend, max_bytes: int) -> _core.PromptCache | N
         return None
     from pretok import _core
 
-    return _core.PromptCache(cast("_core.Tokenizer", backend), max_bytes)
+    return _core.PromptCache(backend, max_bytes)
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

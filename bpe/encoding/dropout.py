@@ -19,7 +19,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 from threading import local
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -170,36 +170,8 @@ class _CharacterMerger(CharacterMerger):
         return merge_some(symbols, self._find, self._is_left_out)
 
 
-class Sampler(Protocol):
-    """Encodes texts with dropout; Pipeline does it in C++, and PythonSampler in Python."""
-
-    def encode_some(
-        self,
-        text: Text,
-        special: Special,
-        errors: Errors,
-        continuation: bool,
-        dropout: float,
-        seed: int,
-    ) -> Ids:
-        """Return the ids of `text`."""
-        ...
-
-    def encode_batch_some(
-        self,
-        texts: list[Text],
-        special: Special,
-        errors: Errors,
-        threads: int | None,
-        dropout: float,
-        seed: int,
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets."""
-        ...
-
-
 class PythonSampler:
-    """The Sampler in Python."""
+    """Encodes texts with dropout in Python, as Pipeline does in C++."""
 
     def __init__(
         self,
@@ -255,6 +227,10 @@ class PythonSampler:
 
     def _is_left_out(self) -> bool:
         return self._current.draws.is_left_out()
+
+
+Sampler: TypeAlias = Pipeline | PythonSampler
+"""The methods `encode_some` and `encode_batch_some` encode with dropout."""
 
 
 def check_dropout(dropout: float | None, seed: int | None) -> tuple[float, int]:

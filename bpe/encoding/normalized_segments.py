@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from bpe.encoding.added_tokens import GIVEN_TOKEN, AddedTokenSearch
+from bpe.encoding.added_tokens import GIVEN_TOKEN
 from bpe.encoding.offsets import UnitOffsets, byte_offsets
 from bpe.encoding.policies import Phase
+from bpe.encoding.ranged_tokens import AddedTokenSearch
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import MetaspaceStep
-from bpe.normalizers.native import as_rows
-from bpe.normalizers.text_normalizer import TextNormalizer
+from bpe.normalizers.text_normalizer import TextNormalizer, as_rows
 from bpe.once import once
-from bpe.types import Offsets, Spans
+from bpe.types import Ids, Offsets, Spans
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int, bool], Result]
-"""A method of Backend.
+"""A method of a Backend.
 
 It takes a text, the search for added tokens, the number of threads, and whether the text is a
 continuation.
@@ -36,7 +37,7 @@ class NormalizedSegment:
         data: bytes,
         start: int,
         id: int | None,
-        normalizer: TextNormalizer,
+        normalizer: TextNormalizer | _Part,
         added: AddedTokenSearch,
         threads: int,
         continues: bool = False,
@@ -221,14 +222,7 @@ class _MetaspaceText:
 
 
 class _Part:
-    """The TextNormalizer of one part of a _MetaspaceText."""
-
-    metaspace = None
-
-    @property
-    def continuing(self) -> _Part:
-        """The part itself: it knows whether it continues a text."""
-        return self
+    """Normalizes one part of a _MetaspaceText."""
 
     def __init__(self, text: _MetaspaceText, data: bytes, start: int, is_added: bool) -> None:
         """Store the part `data`, UTF-8, at byte `start` of the normalized text."""
@@ -236,10 +230,6 @@ class _Part:
         self._utf8 = data
         self._start = start
         self._is_added = is_added
-
-    def keeps(self, text: StrOrBytes) -> bool:
-        """Return False: the caller has decided to normalize."""
-        return False
 
     def normalized(self, data: bytes) -> bytes:
         """Return the part as Metaspace changes it; `data` is not used."""
@@ -264,3 +254,28 @@ class _AddedPart(NormalizedSegment):
     def aligned(self) -> tuple[str, Offsets]:
         """Return the normalized text of the token, and the span of each of its code points."""
         return self.normalizer.align(decode_utf8(self.data))
+
+
+def join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> list[int]:
+    """Return the ids of a text from those of its segments."""
+    return [id for segment in segments for id in segment.encode(work, lambda id: [id])]
+
+
+def join_arrays(segments: Iterable[NormalizedSegment], work: Work[Ids]) -> Ids:
+    """Return the ids of a text as an array."""
+    array_of_one = partial(np.array, ndmin=1, dtype=np.uint32)
+    arrays = [segment.encode(work, array_of_one) for segment in segments]
+    return np.concatenate([np.zeros(0, np.uint32), *arrays])
+
+
+def sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
+    """Return the number of ids of a text."""
+    return sum(segment.encode(work, lambda id: 1) for segment in segments)
+
+
+def join_spans(segments: Iterable[NormalizedSegment], work: Work[Spans]) -> Spans:
+    """Return the ids of a text, and the start and the end of each id."""
+    empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    spans = [empty, *(segment.spans(work) for segment in segments)]
+    ids, starts, ends = zip(*spans, strict=True)
+    return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)

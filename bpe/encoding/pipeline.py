@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backend import Backend, TokenPlaces
 from bpe.encoding.backends import make_prompt_cache, make_ranged
-from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
     Work,
+    join_arrays,
+    join_ids,
+    join_spans,
     normalized_segments,
+    sum_counts,
 )
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Phase, Policies
-from bpe.encoding.python_backend import PythonBackend, concatenate_ids
+from bpe.encoding.python_backend import Backend, PythonBackend, concatenate_ids
+from bpe.encoding.ranged_tokens import AddedTokenSearch
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
@@ -82,7 +84,7 @@ class Pipeline:
         # On the fast path, the backend encodes a text without work in Python.
         self._has_fast_path = normalizer is None or normalizes
         self._has_spans = normalizer is None or normalizer == NFC
-        # The arguments only_str and only_ascii of Backend.all_take_fast_path.
+        # The arguments only_str and only_ascii of PythonBackend.all_take_fast_path.
         self._fast_path_limits = bool(missing_bytes), bool(self._missing_in_str)
 
     @property
@@ -158,8 +160,8 @@ class Pipeline:
 
     def encode_segments(
         self, segments: list[Any], special: Special, errors: Errors
-    ) -> tuple[Ids, TokenPlaces] | None:
-        """Do the same as Backend.encode_segments; return None if Python has to check a text."""
+    ) -> tuple[Ids, _core.TokenPlaces] | None:
+        """Return the ids of segments as one text; None if Python has to check a text."""
         if errors != "replace" or not self._has_fast_path or self._missing_bytes:
             return None
         return self.backend.encode_segments(segments, self._policies.by_name, special)
@@ -255,7 +257,7 @@ class Pipeline:
     def encode_batch_array(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
+        """Return the ids of all n texts, and n + 1 offsets: text i starts at offset i."""
         batch = self.check_batch(texts, errors)
         if not self._has_fast_path:
             return concatenate_ids(self._encode_each(texts, special, errors))

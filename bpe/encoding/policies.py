@@ -7,9 +7,10 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Literal, TypeAlias, get_args
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch, WholeTextSearch, is_white
-from bpe.encoding.backend import Backend
+from bpe.encoding.added_tokens import AddedToken, is_white
 from bpe.encoding.backends import make_added
+from bpe.encoding.python_backend import Backend
+from bpe.encoding.ranged_tokens import AddedTokenSearch, WholeTextSearch
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import VocabularyError, shortened
 from bpe.once import once

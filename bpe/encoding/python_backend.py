@@ -1,22 +1,25 @@
-"""Define PythonBackend, which encodes text in pure Python."""
+"""Define PythonBackend, which encodes text in pure Python, and Backend, this one or that in C++."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from operator import index as as_int
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.encoding.added_tokens import GIVEN_TOKEN, AddedTokenSearch
+from bpe.encoding.added_tokens import GIVEN_TOKEN
 from bpe.encoding.packed import PackedTexts
+from bpe.encoding.ranged_tokens import AddedTokenSearch
 from bpe.encoding.utf8 import StrOrBytes, decode_utf8, encode_utf8, has_surrogates
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.normalizers.unicode_forms import is_normal
 from bpe.types import Ids, Offsets
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 Calls = TypeVar("Calls")
 
@@ -28,75 +31,25 @@ def concatenate_ids(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
     return np.fromiter((id for row in rows for id in row), np.uint32, int(offsets[-1])), offsets
 
 
-class OneByOne(ABC):
-    """Base class of a Backend that encodes a batch text by text, and has no faster calls."""
-
-    @abstractmethod
-    def encode(
-        self, text: StrOrBytes, added: Any, threads: int = 0, continuation: bool = False
-    ) -> list[int]:
-        """Return the ids of `text`."""
-
-    def encode_batch(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> list[list[int]]:
-        """Return the ids of each of `texts`."""
-        rows = []
-        for index, text in enumerate(texts):
-            try:
-                rows.append(self.encode(text, added, threads))
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-        return rows
-
-    def encode_batch_array(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
-        return concatenate_ids(self.encode_batch(texts, added, threads))
-
-    def encode_packed(
-        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
-        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
-
-    @staticmethod
-    def all_take_fast_path(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
-        """Return False: the pipeline has to check each text."""
-        return False
-
-    @staticmethod
-    def fast_calls(
-        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool
-    ) -> Calls:
-        """Return `slow_calls`: this backend has no faster calls."""
-        return slow_calls
-
-    rendered = staticmethod(lambda: None)
-    text_stream = staticmethod(lambda *_: None)
-    """They return None: this backend does not decode."""
-
-    session = staticmethod(lambda *_: None)
-    """Return None: PythonText keeps a text that changes."""
-
-    @staticmethod
-    def decode_calls(slow_calls: Calls) -> Calls:
-        """Return `slow_calls`: this backend has no faster calls."""
-        return slow_calls
-
-
-class PythonBackend(OneByOne):
+class PythonBackend:
     """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
-    It ignores `threads`, and has no caches of its own; `cache_bytes` ignores a cache that `merge`
-    keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one pre-token, and
-    `merges` all merges of the vocabulary, one per row.
+    It gives the results of _core.Tokenizer, which is the Backend in C++ and also normalizes text.
+    In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
+    U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
+    `threads` bounds the number of threads; 0 lets the backend choose. If `continuation`, no prefix
+    comes before the text.
+
+    PythonBackend ignores `threads`, and has no caches of its own; `cache_bytes` ignores a cache
+    that `merge` keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one
+    pre-token, and `merges` all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0
     normalizer = "none"
+    """How the backend normalizes text: "none", "nfc", "sentencepiece" or "chain"."""
     takes_spaces = False
+    """True if spaces of a text stand for "▁", so that the text needs no normalizer."""
 
     def __init__(
         self,
@@ -156,6 +109,30 @@ class PythonBackend(OneByOne):
         """Return the number of ids of `text`."""
         return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added, continuation))
 
+    def encode_batch(
+        self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        rows = []
+        for index, text in enumerate(texts):
+            try:
+                rows.append(self.encode(text, added))
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        return rows
+
+    def encode_batch_array(
+        self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
+        return concatenate_ids(self.encode_batch(texts, added))
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: AddedTokenSearch, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Do the same as `encode_batch_array` for the texts of PackedTexts(data, offsets)."""
+        return self.encode_batch_array(list(PackedTexts(data, offsets)), added)
+
     def spans(
         self,
         text: StrOrBytes,
@@ -163,11 +140,14 @@ class PythonBackend(OneByOne):
         threads: int = 0,
         continuation: bool = False,
     ) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
+        """Return the ids, and the half-open span of each id in bytes of UTF-8.
+
+        A token of an added space alone gets the first byte after the space, as in Hugging Face's
+        tokenizers.
+        """
         ids, starts, ends = self._spans_of(encode_utf8(text), added, continuation)
         if self._add_prefix_space:
-            # The added space is not in the text, so the span of a token of this space alone is
-            # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
+            # The added space is not in the text, so the span of a token of this space is empty.
             ends = np.where(starts == ends, ends + 1, ends)
         return ids, starts, ends
 
@@ -241,11 +221,53 @@ class PythonBackend(OneByOne):
 
     @staticmethod
     def encode_segments(segments: list[Any], searches: dict[str, Any], special: Any) -> None:
-        """Return None: the caller joins the segments."""
+        """Return None: the caller joins the segments.
 
-    def safe_cut(self, text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
-        """Return 0: this backend finds no cut."""
+        C++ returns the ids of texts or pairs (text, policy) as one text, and their TokenPlaces.
+        `searches` has the search for the added tokens of each policy; `special` is the policy of a
+        text without one. It returns None too, if a policy refuses a token.
+        """
+
+    @staticmethod
+    def safe_cut(text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
+        """Return a byte offset at which a cut of `text` does not change the ids: 0 for none.
+
+        The cut is safe for any text that may follow `text`. Pass later=True if you encode the part
+        after the cut as a continuation.
+        """
         return 0
+
+    @staticmethod
+    def all_take_fast_path(texts: list[Any], only_str: bool, only_ascii: bool) -> bool:
+        """Return True only if `encode_batch` can take `texts` without checking them.
+
+        The result is False if a text is neither str nor bytes. It is also False if `only_str` is
+        true and a text is bytes, or if `only_ascii` is true and a text is not ASCII.
+        """
+        return False
+
+    @staticmethod
+    def fast_calls(make_added: Any, slow_calls: Calls, only_str: bool, only_ascii: bool) -> Calls:
+        """Return replacements for `slow_calls`: encode, encode_array and count of Pipeline.
+
+        A replacement of C++ may encode a short text itself, with the added tokens that `make_added`
+        returns for the argument `special` of the call. It passes all other calls to the function
+        that it replaces. `all_take_fast_path` explains the flags.
+        """
+        return slow_calls
+
+    @staticmethod
+    def decode_calls(slow_calls: Calls) -> Calls:
+        """Return replacements for `slow_calls`: decode and decode_bytes of Decoder."""
+        return slow_calls
+
+    rendered = staticmethod(lambda: None)
+    """Returns None: this backend does not decode. C++ returns the rendered bytes of all tokens,
+    their offsets by id, and the sorted ids."""
+    text_stream = staticmethod(lambda *_: None)
+    """Returns None: this backend does not decode. C++ returns a _core.TextStream."""
+    session = staticmethod(lambda *_: None)
+    """Returns None: PythonText keeps a text that changes. C++ returns an empty KeptText."""
 
     def decode(self, ids: list[int]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""
@@ -268,6 +290,10 @@ class PythonBackend(OneByOne):
         """Free the cache of `merge`."""
         if self._trim_merger is not None:
             self._trim_merger()
+
+
+Backend: TypeAlias = "PythonBackend | _core.Tokenizer"
+"""A backend in Python or in C++, with the same results."""
 
 
 def unknown_id(

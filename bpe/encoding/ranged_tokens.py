@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from bpe.encoding.added_tokens import (
     AddedToken,
@@ -19,6 +20,9 @@ from bpe.encoding.added_tokens import (
     listed,
     split_by_phases,
 )
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 
 @dataclass(frozen=True)
@@ -90,3 +94,9 @@ class RangedTokens:
             stop = min(row.end, end)
             yield from row.tokens.matches(normalized, data, start, stop)
             start = stop
+
+
+WholeTextSearch: TypeAlias = "AddedTokens | _core.AddedTokens"
+"""A search with the same tokens in the whole text, in Python or in C++."""
+AddedTokenSearch: TypeAlias = "RangedTokens | WholeTextSearch"
+"""Any search for added tokens."""

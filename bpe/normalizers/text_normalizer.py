@@ -1,45 +1,30 @@
-"""Define TextNormalizer, the normalizer of a Pipeline, and `make_normalizer`."""
+"""Define TextNormalizer, the normalizer of a Pipeline, which runs in C++ if possible.
+
+The methods `normalize` and `align` of the normalizers are the definition.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from bpe.encoding.backend import Backend
-from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
-from bpe.normalizers.chain import NFC, MetaspaceStep, NormalizerChain
-from bpe.normalizers.native import NativeNormalizer, span_rows
+import numpy as np
+
+from bpe.encoding.python_backend import Backend
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8, has_surrogates
+from bpe.errors import UnsupportedError
+from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.steps import STORED_NORMALIZERS
+from bpe.normalizers.stored import dump_list
 from bpe.once import once
 from bpe.types import NormalizesText, Offsets
 
+if TYPE_CHECKING:
+    from pretok import _core
 
-class TextNormalizer(Protocol):
-    """Normalizes the text between two added tokens.
-
-    In a str, a lone surrogate stands for an invalid byte, as with Python's "surrogateescape".
-    """
-
-    def keeps(self, text: StrOrBytes) -> bool:
-        """Return True only if normalizing keeps `text`; False may be returned for any text."""
-
-    def normalized(self, data: bytes) -> bytes:
-        """Return the normalized text of `data`; both are UTF-8."""
-
-    def align(self, text: str) -> tuple[str, Offsets]:
-        """Return `text` normalized, and the span in `text` of each code point of the result.
-
-        The spans are the rows of an array.
-        """
-
-    @property
-    def metaspace(self) -> MetaspaceStep | None:
-        """The Metaspace step, which follows the search for normalized added tokens, or None."""
-
-    @property
-    def continuing(self) -> TextNormalizer:
-        """The normalizer for a text that continues another text, so that it takes no prefix."""
+_NOTHING_ELSE = b"\0\0"
+"""No Metaspace and no decoder, in the section `steps` of a .pretok file."""
 
 
 def make_normalizer(
@@ -51,34 +36,74 @@ def make_normalizer(
     """
     if normalizer is None or normalizer == NormalizerChain():
         return None
-    keeps = backend.is_normal if normalizer == NFC else _is_empty
-    return _Normalizer(normalizer, keeps, is_native)
+    return TextNormalizer(normalizer, is_native, backend.is_normal if normalizer == NFC else None)
 
 
-class _Normalizer:
+class TextNormalizer:
+    """Normalizes the text between two added tokens.
+
+    In a str, a lone surrogate stands for an invalid byte, as with Python's "surrogateescape".
+    """
+
     def __init__(
-        self, normalizer: NormalizesText, keeps: Callable[[StrOrBytes], bool], is_native: bool
+        self,
+        normalizer: NormalizesText,
+        is_native: bool = True,
+        keeps: Callable[[StrOrBytes], bool] | None = None,
     ) -> None:
-        self.keeps = keeps
-        self._normalizer = normalizer
-        self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
-        self.align: Callable[[str], tuple[str, Offsets]] = span_rows(normalizer.align)
-        if is_native:
-            native = NativeNormalizer(normalizer)
-            self.normalized, self.align = native.normalized, native.align
+        """Store the parts; `keeps(text)` is true only if normalizing keeps the text."""
+        self.keeps = keeps or (lambda text: not text)
         self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
+        """The Metaspace step, which follows the search for normalized added tokens, or None."""
+        self._normalizer = normalizer
+        self._is_native = is_native
 
     @once
     def continuing(self) -> TextNormalizer:
-        """The normalizer of a continuation, in Python."""
+        """The normalizer for a text that continues another text, so that it takes no prefix."""
         if not isinstance(self._normalizer, (NormalizerChain, SentencePieceNormalizer)):
             return self
-        return _Normalizer(self._normalizer.continuing(), self.keeps, is_native=False)
+        return TextNormalizer(self._normalizer.continuing(), is_native=False, keeps=self.keeps)
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return the normalized text of `data`; both are UTF-8."""
+        if self._native is not None:
+            return self._native.normalized(data)
+        return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
+
+    def align(self, text: str) -> tuple[str, Offsets]:
+        """Return `text` normalized, and the span in `text` of each code point of the result.
+
+        The spans are the rows of an array. Python aligns a text with bytes that are not UTF-8.
+        """
+        native = self._native
+        aligned = None if native is None else native.align(text.encode("utf-8", ESCAPE))
+        if aligned is None:
+            normal, spans = self._normalizer.align(text)
+            return normal, as_rows(spans)
+        return decode_utf8(aligned[0]), aligned[1].reshape(-1, 2)
+
+    @once
+    def _native(self) -> _core.Normalizer | None:
+        """The normalizer in C++, or None if C++ lacks a step of it."""
+        normalizer = self._normalizer
+        steps: tuple[object, ...] = (normalizer,)
+        symbols: tuple[str, ...] = ()
+        if type(normalizer) is NormalizerChain:
+            steps = normalizer.steps
+        elif type(normalizer) is SentencePieceNormalizer:
+            symbols = normalizer.user_defined
+        if not self._is_native or any(map(has_surrogates, symbols)):
+            return None
+        try:
+            stored = dump_list(steps, STORED_NORMALIZERS, "normalizer") + _NOTHING_ELSE
+        except UnsupportedError:
+            return None
+        from pretok import _core
+
+        return _core.Normalizer(stored, [symbol.encode() for symbol in symbols])
 
 
-def _is_empty(text: StrOrBytes) -> bool:
-    return not text
-
-
-def _normalized(normalizer: NormalizesText, data: bytes) -> bytes:
-    return normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
+def as_rows(spans: list[tuple[int, int]]) -> Offsets:
+    """Return an array with `spans` as its rows."""
+    return np.array(spans, np.int64).reshape(-1, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
@@ -28,9 +27,7 @@ def is_absent(normalizer: NormalizesText | None, text: str) -> bool:
     (True, False)
     """
     if isinstance(normalizer, SentencePieceNormalizer):
-        if not normalizer.escape_whitespaces or normalizer.user_defined:
-            return False
-        return " " in text or (normalizer.remove_extra_whitespaces and SPACE_MARK * 2 in text)
+        return normalizer.escape_whitespaces and " " in text
     if not isinstance(normalizer, NormalizerChain):
         return False
     marks = normalizer.metaspace

@@ -58,7 +58,7 @@ LAYERS = (
     ("bpe.encoding.fast_calls", "bpe.token_table"),
     ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
     ("bpe.inputs",),
-    ("bpe.encoding.backend", "bpe.encoding.matcher", "bpe.merge", "bpe.normalizers.aligned_text",
+    ("bpe.encoding.matcher", "bpe.merge", "bpe.normalizers.aligned_text",
      "bpe.normalizers.charsmap", "bpe.normalizers.growth"),
     ("bpe.normalizers.step",),
     ("bpe.characters", "bpe.characters.marks", "bpe.characters.runs"),
@@ -71,7 +71,7 @@ LAYERS = (
     ("bpe.normalizers.precompiled", "bpe.formats.pretok_numbers"),
     ("bpe.normalizers.steps",),
     ("bpe.normalizers.chain", "bpe.normalizers.stored", "bpe.decoders.steps"),
-    ("bpe.encoding.packed", "bpe.encoding.padded", "bpe.normalizers.native"),
+    ("bpe.encoding.packed", "bpe.encoding.padded"),
     ("bpe.encoding.columns", "bpe.encoding.python_backend", "bpe.encoding.text_spaces"),
     ("bpe.encoding.backends", "bpe.encoding.arguments"),
     ("bpe.decoders.clean_up", "bpe.decoders.decode", "bpe.decoders.stop_strings",
@@ -80,7 +80,7 @@ LAYERS = (
     ("bpe.decoders.chain",),
     ("bpe.encoding.normalized_segments", "bpe.decoders.piece_decoder"),
     ("bpe.decoders.rendered",),
-    ("bpe.encoding.joins", "bpe.encoding.trim"),
+    ("bpe.encoding.trim",),
     ("bpe.encoding.pipeline",),
     ("bpe.encoding.dropout", "bpe.encoding.encode_stream", "bpe.encoding.segments"),
     ("bpe.formats*", "bpe.hub.special_tokens"),
@@ -181,6 +181,9 @@ LATE = {
     ("bpe.tokenizer_parts", "pretok._core"),
     ("bpe.normalizers.charsmap", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),
+    ("bpe.encoding.python_backend", "pretok._core"),
+    ("bpe.encoding.ranged_tokens", "pretok._core"),
+    ("bpe.decoders.text_stream", "pretok._core"),
     ("bpe.encoding.pipeline", "pretok._core"),
     ("bpe.budgets.proofs", "pretok._core"),
     ("bpe.budgets.cuts", "pretok._core"),
@@ -188,7 +191,7 @@ LATE = {
     ("bpe.budgets.chunking", "pretok._core"),
     ("bpe.canonical.splits", "pretok._core"),
     ("bpe.encoding.padded", "pretok._core"),
-    ("bpe.normalizers.native", "pretok._core"),
+    ("bpe.normalizers.text_normalizer", "pretok._core"),
     ("bpe.training.corpus", "pretok._core"),
     ("bpe.training.counting", "pretok._core"),
     ("bpe.encoding.fast_calls", "pretok._core"),
@@ -321,6 +324,7 @@ def test_merging_and_training_know_no_pre_tokenizer() -> None:
         ("bpe.encoding.added_tokens", "pretok.unicode.atoms"),
         ("bpe.encoding.added_tokens", "pretok.unicode"),
         ("bpe.encoding.added_tokens", "pretok.charsets.sets"),
+        ("bpe.encoding.python_backend", "pretok._core"),  # only for the type Backend
     }
 
 

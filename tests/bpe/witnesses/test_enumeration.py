@@ -17,6 +17,7 @@ import random_text_models
 from bpe import AddedToken, Reachability, Tokenizer, Vocabulary
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import SCHEMES, TextStep
 from bpe.normalizers.steps import BertNormalizer, Replace
 from bpe.normalizers.unicode_forms import UnicodeForm
@@ -262,6 +263,18 @@ def test_characters_that_steps_never_leave(
     letters = sorted({*"".join(dead + alive), "A", "a"})[:8]
     results = [normalizer.normalize(text) for text in texts("".join(letters), 4)]
     assert not any(text in result for text in dead for result in results)
+
+
+@pytest.mark.parametrize("symbols", [(), ("a b",), ("▁▁",)])
+def test_parts_that_sentencepiece_never_leaves(symbols: tuple[str, ...]) -> None:
+    """The characters "▁" of a text stay, also where spaces would be removed."""
+    letters = "ab ▁"
+    for prefix, removes, escapes, is_suffix in product((False, True), repeat=4):
+        step = SentencePieceNormalizer(b"", prefix, removes, escapes, is_suffix, symbols)
+        results = {step.normalize(text) for text in texts(letters, 5)}
+        absent = [text for text in texts(letters, 3) if is_absent(step, text)]
+        assert not any(text in result for text in absent for result in results), step
+        assert (" " in absent) == escapes
 
 
 def test_each_character_that_bert_changes_is_never_left() -> None:

@@ -18,7 +18,6 @@ from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.characters import CHINESE, CONTROLS
 from bpe.normalizers.graphemes import kinds
-from bpe.normalizers.native import NativeNormalizer
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import TextStep
@@ -33,6 +32,7 @@ from bpe.normalizers.steps import (
     Strip,
     StripAccents,
 )
+from bpe.normalizers.text_normalizer import TextNormalizer
 from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import NormalizesText
 from charsmaps import charsmap
@@ -83,7 +83,7 @@ def expected(normalizer: NormalizesText, data: bytes) -> bytes:
 
 
 def check(normalizer: NormalizesText, data: bytes) -> None:
-    native = NativeNormalizer(normalizer)
+    native = TextNormalizer(normalizer)
     assert native.normalized(data) == expected(normalizer, data), (normalizer, data)
     text = decode_utf8(data)
     normal, spans = native.align(text)
@@ -130,7 +130,7 @@ def test_precompiled(name: str) -> None:
     if name not in charsmaps():
         pytest.skip("sentencepiece is not installed")
     chain = NormalizerChain((Precompiled(charsmaps()[name]),))
-    native = NativeNormalizer(chain)
+    native = TextNormalizer(chain)
     for data in texts(seeded(name), max_examples(900)):
         assert native.normalized(data) == expected(chain, data), data
 
@@ -149,7 +149,7 @@ def test_charsmap_of_damaged_bytes() -> None:
         chain = NormalizerChain((Precompiled(bytes(damaged)),))
         for data in texts(random, 5):
             check(normalizer, data)
-            assert NativeNormalizer(chain).normalized(data) == expected(chain, data)
+            assert TextNormalizer(chain).normalized(data) == expected(chain, data)
 
 
 def test_core_checks_charsmaps() -> None:
@@ -197,7 +197,7 @@ def every_character() -> list[str]:
 def test_every_character(step: TextStep) -> None:
     """Each character between other characters, and before and after marks."""
     chain = NormalizerChain((step,))
-    native = NativeNormalizer(chain)
+    native = TextNormalizer(chain)
     characters = every_character()
     for at in range(0, len(characters), 0x800):
         part = characters[at : at + 0x800]
@@ -210,7 +210,7 @@ def test_chains() -> None:
     for _ in range(max_examples(400)):
         chain = NormalizerChain(tuple(random.choices(STEPS, k=random.choice([0, 1, 2, 3, 4]))))
         if Prepend("\ud800") in chain.steps:
-            native = NativeNormalizer(chain)
+            native = TextNormalizer(chain)
             assert native.normalized(b"") == b""
             continue
         for data in texts(random, 4):
@@ -273,5 +273,5 @@ def test_long_texts_take_linear_time(name: str) -> None:
         NormalizerChain((Precompiled(charsmaps()["rules"]),)),
         NormalizerChain((BertNormalizer(),)),
     ):
-        normalized = NativeNormalizer(normalizer).normalized
+        normalized = TextNormalizer(normalizer).normalized
         assert growth(lambda size, work=normalized: work(data[size]), 2000) < TOO_MUCH  # type: ignore[misc]
