@@ -16,6 +16,7 @@ from command_line import Call, error_of
 from pretok_bench.matrix import COLUMNS, GROUP, OF_SUBJECT
 from pretok_bench.peers import PEERS
 from pretok_bench.timing import OURS, allowed_cores
+from support import need_native
 
 FILES = ("matrix.json", "matrix.md", "matrix.svg")
 
@@ -115,6 +116,29 @@ def test_a_generated_text_can_be_chosen(call: Call, given: list[str], tmp_path: 
     assert status == 0
     assert list(record_in(tmp_path / "out")["texts"]) == ["cjk"]
     assert "english" not in output
+
+
+def test_kernels_are_chosen_and_recorded(call: Call, given: list[str], tmp_path: Path) -> None:
+    need_native()
+    from pretok import _core
+
+    chosen: list[str] = []
+    use = _core.use_kernels
+
+    def noted(name: str) -> bool:
+        chosen.append(name)
+        return use(name)
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_core, "use_kernels", noted)
+            status, _, _ = call(*given, "-s", "lists", "--kernels", "plain")
+            assert status == 0
+            assert record_in(tmp_path / "out")["kernels"] == "plain"
+            assert "expected one of" in error_of(call, *given, "--kernels", "abacus")
+    finally:
+        use(_core.kernels()[0])
+    assert chosen == ["plain", "abacus"]
 
 
 def test_unknown_names_are_refused_before_the_work(

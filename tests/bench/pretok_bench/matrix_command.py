@@ -89,6 +89,12 @@ NAME = "matrix"
     type=click.Path(path_type=Path, file_okay=False),
     help="Keep the virtual environments of peers here.  [default: a temporary folder]",
 )
+@click.option(
+    "--kernels",
+    metavar="NAME",
+    help="The set of vector instructions that pretok uses, such as avx2. Peers use what they "
+    "choose.  [default: the fastest]",
+)
 @measuring_options
 @file_options
 def matrix_command(
@@ -99,6 +105,7 @@ def matrix_command(
     names: tuple[str, ...],
     shapes: tuple[str, ...],
     folder: Path,
+    kernels: str | None,
     **options: Any,
 ) -> None:
     """Time every vocabulary, text and shape of call against the best peer.
@@ -124,6 +131,8 @@ def matrix_command(
         os.environ[venvs.VARIABLE] = str(venv_dir.absolute())
     session = MatrixSession(folder, json_file=None, **options)
     session.choose_texts(names)
+    if kernels is not None:
+        session.use_kernels(kernels)
     chosen = tuple(dict.fromkeys(vocabs)) or tuple(LISTED)
     shapes = shapes or SHAPES
     text_groups = len(session.texts) * any(shape in WAYS for shape in shapes)
@@ -158,6 +167,17 @@ class MatrixSession(Session):
                     f"no text is called {one_line(name)!r}; expected one of {', '.join(self.texts)}"
                 )
         self.texts = {name: text for name, text in self.texts.items() if name in (names or [name])}
+
+    def use_kernels(self, name: str) -> None:
+        """Let pretok use the kernels `name`, and note this in the record."""
+        try:
+            from pretok import _core
+        except ImportError:
+            raise click.ClickException("pretok has no C++ core here, so no kernels") from None
+        if not _core.use_kernels(name):
+            known = ", ".join(_core.kernels())
+            raise click.ClickException(f"no kernels are called {name!r}; expected one of {known}")
+        self._about["kernels"] = name
 
     def matrix(
         self,
