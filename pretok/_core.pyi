@@ -612,7 +612,7 @@ class WordCounts:
 class TokenRows:
     """Rows of symbols and their counts, in the order of first appearance.
 
-    Equal rows are added up, unless `are_distinct` says that there are none.
+    Equal rows are added up, unless the caller says that there are none or few.
     """
 
     def __init__(self, are_distinct: bool) -> None: ...
@@ -636,21 +636,6 @@ class Trainer:
         min_frequency: int,
         max_token_length: int | None,
     ) -> None: ...
-    @staticmethod
-    def of_characters(
-        symbols: NDArray[np.uint32],
-        sizes: NDArray[np.uint32],
-        counts: NDArray[np.int64],
-        alphabet: int,
-        min_frequency: int,
-        max_token_length: int | None,
-    ) -> Trainer:
-        """Return a trainer of words that begin as characters, not bytes.
-
-        `symbols` has the characters of all words, as indices in the alphabet. `sizes` has the
-        number of characters of each word, and `counts` the number of occurrences. `alphabet` is the
-        number of characters in the alphabet.
-        """
     @staticmethod
     def of_tokens(
         units: NDArray[np.uint32],

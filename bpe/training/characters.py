@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import decode_utf8
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.training.trainer import Trainer
+from bpe.training.bounded import MappedFile
+from bpe.training.trainer import TieBreak, Trainer
 from pretok.charsets.sets import code_points
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -27,6 +28,9 @@ from pretok.rules import Run
 
 NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
 """Replaces each space by "▁", and puts one "▁" before a text, like the normalizer of Llama 2."""
+WORDS_AT_ONCE = 1 << 17
+"""The number of words that become symbols together."""
+Batches: TypeAlias = Callable[[], Iterable[list[tuple[bytes, int]]]]
 DECODER = DecoderChain(
     (
         steps.Replace(SPACE_MARK, " "),
@@ -113,14 +117,18 @@ class CharacterWords:
     characters, lower code points come first, as in SentencePiece.
     """
 
-    def __init__(self, words: Iterable[tuple[bytes, int]], options: CharacterOptions) -> None:
+    def __init__(self, batches: Batches, options: CharacterOptions) -> None:
+        """Find the alphabet. `batches` returns all words in batches, whenever it is called."""
         self.options = options
-        self.words: Counter[str] = Counter()
-        for word, number in words:
-            self.words[_marked(decode_utf8(word))] += number
+        self._batches = batches
         self.alphabet = sorted(
-            {SPACE_MARK, *options.required, *covering(self.words.items(), options.coverage)}
+            {SPACE_MARK, *options.required, *covering(self._words(), options.coverage)}
         )
+
+    def _words(self) -> Iterator[tuple[str, int]]:
+        for words in self._batches():
+            for word, number in words:
+                yield _marked(decode_utf8(word)), number
 
     @property
     def size(self) -> int:
@@ -128,27 +136,33 @@ class CharacterWords:
         return len(self.alphabet) + len(BYTE_NAMES) * self.options.byte_fallback
 
     def trainer(
-        self, backend: BackendName, min_frequency: int, max_token_length: int | None
+        self,
+        backend: BackendName,
+        min_frequency: int,
+        max_token_length: int | None,
+        lists: MappedFile | None,
     ) -> AnyTrainer:
-        """Return the trainer of these words."""
+        """Return the trainer of these words; in C++ it keeps lists in `lists`, if this is given."""
+        tie_break: TieBreak = "huggingface"
+        limits = tie_break, min_frequency, max_token_length
         if backend == "python":
-            limits = min_frequency, max_token_length
-            return Trainer(self.words.items(), "huggingface", *limits, self.alphabet)
+            return Trainer(self._words(), *limits, self.alphabet)
         from pretok import _core
 
-        # C++ takes the index in `alphabet` of each character, and the number of characters of each
-        # word. As in `Trainer`, characters outside the alphabet are dropped.
-        alphabet = _code_points("".join(self.alphabet))
-        symbols = np.searchsorted(alphabet, chars := _code_points("".join(self.words)))
-        is_known = alphabet[np.minimum(symbols, len(alphabet) - 1)] == chars
-        ends = np.cumsum(np.fromiter(map(len, self.words), np.int64, len(self.words)))
-        known_before = np.concatenate([[0], np.cumsum(is_known)])
-        sizes = np.diff(known_before[ends], prepend=0)
-        counts = np.fromiter(self.words.values(), np.int64, len(self.words))
-        return _core.Trainer.of_characters(
-            symbols[is_known].astype(np.uint32), sizes.astype(np.uint32), counts, len(alphabet),
-            min_frequency, max_token_length,
-        )  # fmt: skip
+        rows = _core.TokenRows(True)
+        alphabet, words = _code_points("".join(self.alphabet)), self._words()
+        while some := [*islice(words, WORDS_AT_ONCE)]:
+            # As in `Trainer`, characters outside the alphabet are dropped.
+            texts = [text for text, _ in some]
+            symbols = np.searchsorted(alphabet, chars := _code_points("".join(texts)))
+            is_known = alphabet[np.minimum(symbols, len(alphabet) - 1)] == chars
+            ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+            known_before = np.concatenate([[0], np.cumsum(is_known)])
+            sizes = np.diff(known_before[ends], prepend=0).astype(np.uint32)
+            counts = np.fromiter((number for _, number in some), np.int64, len(some))
+            rows.add(symbols[is_known].astype(np.uint32), sizes, counts)
+        ones = np.ones(len(alphabet), np.uint32)
+        return _core.Trainer.of_tokens(alphabet, ones, rows, *limits, False, None, lists)
 
     def vocabulary(
         self,

@@ -120,8 +120,8 @@ def train(
     temporary one. It keeps the counts: after an interruption or a kill, the same call goes on
     where the last run ended, and another `vocab_size` needs no counting. It takes the same inputs
     and arguments only. The result is the same. ValueError says how much memory is needed, if
-    `memory_mb` is too small. Training with alphabet="characters", with "first-seen", or in pure
-    Python holds all distinct pre-tokens and places in memory.
+    `memory_mb` is too small. Training with "first-seen" or in pure Python holds all distinct
+    pre-tokens and places in memory.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
     `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A

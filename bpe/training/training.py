@@ -50,7 +50,7 @@ BYTES = 256
 UNLIMITED = 1 << 62
 """A number above any count and any length."""
 IN_MEMORY: Mapping[BackendName, tuple[int, int, str]] = {
-    "native": (48, 300, 'training with alphabet="characters" or "first-seen"'),
+    "native": (48, 300, 'training with tie_break="first-seen"'),
     "python": (300, 500, "the Python backend"),
 }
 """The estimated memory of training in memory, for each byte of a word and for each word."""
@@ -134,8 +134,7 @@ class Training(NamedTuple):
         """Return the Tokenizer that is trained on the words of `folder`, which is finished."""
         backend = choose_backend(self.backend)
         words = RunWords(folder)
-        is_alphabet = self.characters is not None and self.initial is None
-        if backend == "native" and self.tie_break == "huggingface" and not is_alphabet:
+        if backend == "native" and self.tie_break == "huggingface":
             # The order of words has no effect, so they are read one after the other.
             lists = bound.lists(folder)
             with nullcontext() if lists is None else closing(lists):
@@ -151,6 +150,8 @@ class Training(NamedTuple):
 
         if self.initial is None:
             words.check(bound, *SLOTS, "training")
+            if self.characters is not None:
+                return self._of_characters(CharacterWords(words.batches, self.characters), lists)
             limits = self.min_frequency, self.max_token_length
             return self._tokenizer_of(_core.Trainer.of_run(words.blocks(), *limits, lists))
         rows = InitialWords(self.initial, "native", lists, are_distinct=True)
@@ -216,8 +217,13 @@ class Training(NamedTuple):
         backend = choose_backend(self.backend)
         if self.characters is None:
             return self._tokenizer_of(_trainer(words, backend, self.tie_break, *limits))
-        texts = CharacterWords(words.take(), self.characters)
-        trainer = texts.trainer(backend, *limits)
+        taken = words.take()
+        return self._of_characters(CharacterWords(lambda: [taken], self.characters), None)
+
+    def _of_characters(self, texts: CharacterWords, lists: MappedFile | None) -> Tokenizer:
+        """Return the Tokenizer trained on `texts`; a C++ trainer keeps lists in `lists`."""
+        limits = self.min_frequency, self.max_token_length
+        trainer = texts.trainer(choose_backend(self.backend), *limits, lists)
         self._merge(trainer, texts.size + len(self.specials.names))
         text_vocabulary, added = texts.vocabulary(
             trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids

@@ -199,34 +199,6 @@ public:
 
   explicit NativeTrainer(Trainer trainer) : trainer_(std::move(trainer)) {}
 
-  // Trains on words that consist of the characters 0 to alphabet - 1. `symbols` has the
-  // characters of all words, one word after the other. Word i has sizes[i] characters, and
-  // occurs counts[i] times.
-  static NativeTrainer of_characters(const Array<std::uint32_t> &symbols,
-                                     const Array<std::uint32_t> &sizes,
-                                     const Array<std::int64_t> &counts, std::uint32_t alphabet,
-                                     std::int64_t min_frequency,
-                                     std::optional<std::uint64_t> max_token_length) {
-    if (alphabet > ID_LIMIT)
-      throw py::value_error("expected an alphabet of at most 16777216 characters");
-    const CharacterWords words{alphabet, as_vector(symbols), as_vector(sizes),
-                               as_vector(counts)};
-    const auto is_inside = [&](std::uint32_t symbol) { return symbol < alphabet; };
-    std::uint64_t size = 0;
-    for (const std::uint32_t each : words.sizes)
-      size += each;
-    if (size != words.symbols.size() || words.counts.size() != words.sizes.size() ||
-        !std::all_of(words.symbols.begin(), words.symbols.end(), is_inside))
-      throw py::value_error("expected symbols below `alphabet`, a size and a count for each "
-                            "word, and sizes that sum to the number of symbols");
-    const py::gil_scoped_release released;
-    return NativeTrainer(
-        Trainer(words,
-                {TieBreak::HUGGINGFACE, min_frequency,
-                 max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())},
-                InterruptCheck()));
-  }
-
   // Trains on the words of a run, with the tie-break huggingface. `memory` is that of
   // memory_of.
   static NativeTrainer of_run(const py::iterable &blocks, std::int64_t min_frequency,
@@ -409,9 +381,6 @@ void bind_training(py::module_ &module) {
                     std::optional<std::uint64_t>>(),
            py::arg("counts"), py::arg("tie_break"), py::arg("min_frequency"),
            py::arg("max_token_length"))
-      .def_static("of_characters", &NativeTrainer::of_characters, py::arg("symbols"),
-                  py::arg("sizes"), py::arg("counts"), py::arg("alphabet"),
-                  py::arg("min_frequency"), py::arg("max_token_length"))
       .def_static("of_tokens", &NativeTrainer::of_tokens, py::arg("units"), py::arg("lengths"),
                   py::arg("rows"), py::arg("tie_break"), py::arg("min_frequency"),
                   py::arg("max_token_length"), py::arg("joins_known"), py::arg("max_words"),

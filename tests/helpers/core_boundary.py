@@ -229,10 +229,6 @@ def normalizer() -> Any:
     return _core.Normalizer(*VALID["Normalizer"]())
 
 
-def of_words() -> tuple[Any, ...]:
-    return u32(0, 1, 0), u32(2, 1), np.array([3, 1]), 2, 1, None
-
-
 def of_tokens() -> tuple[Any, ...]:
     rows = _core.TokenRows(False)
     rows.add(*token_rows())
@@ -380,7 +376,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),
-    "Trainer.of_characters": of_words,
     "Trainer.of_run": lambda: ([RUN], 1, None, Lists()),
     "Trainer.of_tokens": of_tokens,
     "Trainer.step": lambda: (trainer(), 258),

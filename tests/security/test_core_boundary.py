@@ -124,7 +124,6 @@ REFUSED: dict[str, Callable[[], object]] = {
     "negative offsets": lambda: rows(offsets=np.array([-1, 3])),
     "rows that are too long": lambda: rows(length=1 << 62),
     "rows that are too short": lambda: rows(length=2),
-    "a huge alphabet": lambda: core().Trainer.of_characters([0], [1], [1], 1 << 31, 1, None),
     "an unknown state": lambda: core().check_utf8(b"", 7),
     "a state after the last": lambda: core().check_utf8(b"", 54),
     "no iterator": lambda: core().gather([], 1, 1, "", print),

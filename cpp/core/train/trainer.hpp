@@ -70,8 +70,6 @@ public:
   // exception.
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           FunctionRef<void()> check_interrupt);
-  Trainer(const CharacterWords &words, const TrainerOptions &options,
-          FunctionRef<void()> check_interrupt);
   // Trains on the words of a run, with lists in `memory`.
   Trainer(RunReader &run, const TrainerOptions &options, TrainerMemory memory,
           FunctionRef<void()> check_interrupt);
@@ -85,8 +83,8 @@ public:
   // Returns the number of learned tokens.
   std::size_t tokens() const { return tokens_.size() - names_.size(); }
   // Returns the merges in order. If words consist of bytes, a symbol is a byte (0 to 255), or
-  // 256 + k for learned token k, counted from 0. If words consist of characters from an
-  // alphabet of n, or of n tokens, a symbol is the index of a character or token, or n + k.
+  // 256 + k for learned token k, counted from 0. If words consist of n tokens, a symbol is the
+  // index of a token, or n + k.
   std::vector<Merge> merges() const { return last_merges(merges_, names_); }
   // Returns the first merge of each token, in order. A pair may be merged several times;
   // merges() has only the last merge of each pair.
@@ -133,7 +131,6 @@ private:
 
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
   void load(RunReader &run, PeriodicCheck &periodic_check);
-  void load(const CharacterWords &words, PeriodicCheck &periodic_check);
   void find_pairs(PeriodicCheck &periodic_check);
   void find_pairs_of(Symbol left, const Place *places, std::size_t size,
                      PeriodicCheck &periodic_check);

@@ -34,15 +34,6 @@ Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
   find_pairs(periodic_check);
 }
 
-Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
-                 FunctionRef<void()> check_interrupt)
-    : options_(options), names_(numbers_below(words.alphabet)),
-      tokens_(names_, sizeof(std::uint32_t)) {
-  PeriodicCheck periodic_check(check_interrupt, memory_);
-  load(words, periodic_check);
-  find_pairs(periodic_check);
-}
-
 Trainer::Trainer(RunReader &run, const TrainerOptions &options, TrainerMemory memory,
                  FunctionRef<void()> check_interrupt)
     : options_(options), memory_(std::move(memory)), names_(byte_order()), tokens_(names_, 1),
@@ -96,22 +87,6 @@ void Trainer::load(RunReader &run, PeriodicCheck &periodic_check) {
       slots_.add_symbol(symbols[word.data[i]]);
     slots_.end_word(run.count());
     periodic_check(word.size);
-  }
-}
-
-void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
-  slots_.reserve(words.symbols.size() + std::uint64_t{words.sizes.size()} + 1,
-                 words.sizes.size());
-  units_start_ = tokens_.store_one(0);
-  auto next = words.symbols.begin();
-  for (std::size_t i = 0; i < words.sizes.size(); ++i) {
-    for (std::uint32_t left = words.sizes[i]; left != 0; --left, ++next) {
-      tokens_.store_one(*next);
-      slots_.add_symbol(*next);
-    }
-    tokens_.store_one(0);
-    slots_.end_word(words.counts[i]);
-    periodic_check(words.sizes[i]);
   }
 }
 

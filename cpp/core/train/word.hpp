@@ -14,14 +14,6 @@ struct Word {
   std::uint32_t size; // in bytes
 };
 
-// Distinct words whose units are characters, not bytes.
-struct CharacterWords {
-  std::uint32_t alphabet = 0;         // the number of characters
-  std::vector<std::uint32_t> symbols; // the characters of all words, each below `alphabet`
-  std::vector<std::uint32_t> sizes;   // of each word, in characters
-  std::vector<std::int64_t> counts;   // of each word
-};
-
 // The tokens of a vocabulary, in the order in which Trainer compares them. Each has one unit or
 // more: bytes or characters. `lengths` has the number of units of each token, and `units` the
 // units of all.
