@@ -19,9 +19,9 @@ LoadError make_split(std::string name, const std::uint32_t *words, std::size_t c
                      "; write the program again with `pretok program`");
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)
-    return {LoadError::UNKNOWN_NAME,
-            join({"unknown Unicode version \"", std::string_view(unicode).substr(0, 20),
-                  "\"; expected a version such as \"16.0\""})};
+    return load_error(LoadError::UNKNOWN_NAME,
+                      {"unknown Unicode version \"", std::string_view(unicode).substr(0, 20),
+                       "\"; expected a version such as \"16.0\""});
   result.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table), table});
   return {};
 }
@@ -32,9 +32,9 @@ LoadError find_preset_split(const char *name, const char *unicode,
                             std::optional<NamedPreTokenizer> &result) {
   const Preset *preset = find_preset(name);
   if (preset == nullptr)
-    return {LoadError::UNKNOWN_NAME,
-            join({"no preset is named \"", std::string_view(name).substr(0, 60),
-                  "\"; pretok_preset_name() lists the built-in presets"})};
+    return load_error(LoadError::UNKNOWN_NAME,
+                      {"no preset is named \"", std::string_view(name).substr(0, 60),
+                       "\"; pretok_preset_name() lists the built-in presets"});
   const std::vector<std::uint32_t> words = preset->words();
   return make_split(preset->name, words.data(), words.size(),
                     unicode != nullptr ? unicode : preset->unicode, result);

@@ -2,11 +2,20 @@
 
 namespace pretok {
 
-std::string join(std::initializer_list<MessagePart> parts) {
-  std::string text;
+void MessagePart::append_to(std::string &message) const {
+  if (kind_ == TEXT)
+    message += text_;
+  else if (kind_ == SIGNED)
+    message += std::to_string(static_cast<std::int64_t>(number_));
+  else
+    message += std::to_string(number_);
+}
+
+LoadError load_error(LoadError::Kind kind, std::initializer_list<MessagePart> parts) {
+  LoadError error{kind, {}};
   for (const MessagePart &part : parts)
-    text += part.text();
-  return text;
+    part.append_to(error.message);
+  return error;
 }
 
 std::string quote(std::string_view text) {

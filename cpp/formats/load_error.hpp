@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -26,33 +27,37 @@ struct LoadError {
   explicit operator bool() const { return kind != NONE; }
 };
 
-// A part of a message: a text or a whole number.
+// A part of a message: a text or a whole number. Needs no destructor, so that the many callers
+// of the functions below stay small.
 class MessagePart {
 public:
   MessagePart(std::string_view text) : text_(text) {}
   MessagePart(const char *text) : text_(text) {}
   MessagePart(const std::string &text) : text_(text) {}
   template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
-  MessagePart(Number number) : digits_(std::to_string(number)) {}
+  MessagePart(Number number)
+      : number_(static_cast<std::uint64_t>(number)),
+        kind_(std::is_signed_v<Number> ? SIGNED : UNSIGNED) {}
 
-  std::string_view text() const { return digits_.empty() ? text_ : digits_; }
+  void append_to(std::string &message) const;
 
 private:
   std::string_view text_;
-  std::string digits_; // of a number
+  std::uint64_t number_ = 0;
+  enum { TEXT, SIGNED, UNSIGNED } kind_ = TEXT;
 };
 
-// Returns the parts as one text.
-std::string join(std::initializer_list<MessagePart> parts);
+// Returns an error with the parts as its message.
+LoadError load_error(LoadError::Kind kind, std::initializer_list<MessagePart> parts);
 
 template <typename... Parts> LoadError malformed(const Parts &...parts) {
-  return {LoadError::MALFORMED, join({parts...})};
+  return load_error(LoadError::MALFORMED, {parts...});
 }
 template <typename... Parts> LoadError unsupported(const Parts &...parts) {
-  return {LoadError::UNSUPPORTED, join({parts...})};
+  return load_error(LoadError::UNSUPPORTED, {parts...});
 }
 template <typename... Parts> LoadError invalid_argument(const Parts &...parts) {
-  return {LoadError::INVALID_ARGUMENT, join({parts...})};
+  return load_error(LoadError::INVALID_ARGUMENT, {parts...});
 }
 
 // Returns `text` in quotes. Escapes quotes, backslashes, and all bytes other than printable

@@ -101,11 +101,11 @@ private:
     // The ids of a model whose tokens are text need not decode to the encoded text, so its
     // split may drop text.
     if (split_ && split_->pre_tokenizer.removes() && !is_text_)
-      return {
+      return load_error(
           LoadError::REMOVES_TEXT,
-          join({"preset \"", split_->name,
-                "\" drops some text, but ids must decode to the whole text; choose a preset "
-                "that keeps all text"})};
+          {"preset \"", split_->name,
+           "\" drops some text, but ids must decode to the whole text; choose a preset "
+           "that keeps all text"});
     return {};
   }
 
@@ -116,8 +116,8 @@ private:
       const UnicodeTable table =
           *unicode == '\0' ? UnicodeTable{ONE_CLASS, 1} : unicode_table(unicode);
       if (table.size == 0)
-        return {LoadError::UNKNOWN_NAME, join({"the library lacks the tables of Unicode ",
-                                               unicode, ", which the file needs"})};
+        return load_error(LoadError::UNKNOWN_NAME, {"the library lacks the tables of Unicode ",
+                                                    unicode, ", which the file needs"});
       split_.emplace(
           NamedPreTokenizer{"", PreTokenizer(std::move(spec_.stages), table), table});
       return {};
