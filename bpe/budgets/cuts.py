@@ -23,6 +23,7 @@ from bpe.encoding.utf8 import decode_utf8
 from bpe.merge import FindMerge, merge, merge_finder
 from bpe.normalizers.chain import NFC
 from bpe.once import once
+from bpe.token_table import Packed
 from bpe.types import NormalizesText, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.pair_cuts import PairCuts
@@ -187,7 +188,18 @@ def _sizes(vocabulary: Vocabulary, added: Iterable[AddedToken], is_text: bool) -
         sizes[token.id] = len(token.content.encode())
     sizes[packed.ids] = packed.lengths
     if is_text:
-        mark = SPACE_MARK.encode()
-        for id, data in vocabulary.token_bytes.items():
-            sizes[id] = len(data.replace(mark, b" "))
+        sizes[packed.ids] -= (len(SPACE_MARK.encode()) - 1) * _marks(packed)
+        sizes[list(vocabulary.byte_ids.values())] = 1
     return sizes
+
+
+def _marks(packed: Packed) -> NDArray[np.int32]:
+    """Return the number of "▁" in each token."""
+    data = np.frombuffer(packed.data, np.uint8)
+    ends = np.cumsum(packed.lengths, dtype=np.int64)
+    first, second, third = SPACE_MARK.encode()
+    starts = np.flatnonzero((data[:-2] == first) & (data[1:-1] == second) & (data[2:] == third))
+    owners = np.searchsorted(ends, starts, "right")
+    # Tokens of single bytes may stand side by side.
+    owners = owners[starts + 2 < ends[owners]]
+    return np.bincount(owners, minlength=len(ends)).astype(np.int32)

@@ -7,7 +7,6 @@ is the C++ version.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -108,15 +107,15 @@ class CharacterProofs:
 
     def __init__(self, texts: Iterable[str], strips: bool) -> None:
         """Store the pairs of neighbors of `texts`, in which "▁" stands for a space."""
-        self._joined = {a + b for text in texts for a, b in pairwise(text)}
+        self._texts = list(texts)
         self._strips = strips
 
     def between(self, before: str, after: str) -> int:
         """Return what is proven for two characters."""
         if self._strips and (before.isspace() or after.isspace()):
             return NONE
-        joined = (before + after).replace(" ", SPACE_MARK) in self._joined
-        return JOINT if joined else CUT
+        left, right = map(ord, (before + after).replace(" ", SPACE_MARK))
+        return JOINT if left << CODE_POINT_BITS | right in self._joined else CUT
 
     def are_cuts(self, points: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Return for each two neighbors of n code points whether a cut is proven: n - 1 bools."""
@@ -139,5 +138,13 @@ class CharacterProofs:
     @once
     def _pairs(self) -> NDArray[np.uint64]:
         """The pairs as numbers a << 21 | b that ascend. Never empty: 0 stands for no pair."""
-        pairs = sorted(ord(pair[0]) << CODE_POINT_BITS | ord(pair[1]) for pair in self._joined)
-        return np.array(pairs or [0], np.uint64)
+        texts = self._texts
+        points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4")
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+        pairs = points[:-1].astype(np.uint64) << np.uint64(CODE_POINT_BITS) | points[1:]
+        pairs = np.delete(pairs, ends[(ends > 0) & (ends < len(points))] - 1)
+        return np.unique(pairs) if len(pairs) else np.zeros(1, np.uint64)
+
+    @once
+    def _joined(self) -> frozenset[int]:
+        return frozenset(self._pairs.tolist())
