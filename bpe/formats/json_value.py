@@ -18,9 +18,9 @@ from pretok.errors import shortened
 _MAX_SHOWN_KEY = 80
 _MAX_SHOWN = 120
 MAX_PARTS = 256
+"""The maximal number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
 BYTE_LEVEL = ("trim_offsets", "add_prefix_space", "use_regex")
 """The members of a ByteLevel. Files of Cohere repeat them in their TemplateProcessing."""
-"""The maximal number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
 _Type = TypeVar("_Type")
 _TYPE_NAMES = {
     dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a whole number"

@@ -31,7 +31,7 @@ namespace py = pybind11;
 
 class TextView;
 
-// bpe.encoding.backend.Backend documents the methods. In all methods, `added` has the added
+// PythonBackend (bpe/encoding/python_backend.py) documents the methods. `added` has the added
 // tokens of a value of the argument `special`. If `threads` is 0, the size of the texts
 // determines the number of threads.
 class NativeTokenizer {
