@@ -138,6 +138,8 @@ const TokenTexts &Decoder::rendered() const {
 TokenTexts Decoder::rendered_texts() const {
   std::vector<std::string> changed(own_.texts.size());
   for (std::size_t id = 0; id < changed.size(); ++id) {
+    if (token(static_cast<std::uint32_t>(id)).bytes == nullptr)
+      continue; // a step may put a space at the end of each token, but this id has none
     std::string &text = changed[id];
     text = own_.texts.text(id);
     bool in_parts = false;
