@@ -335,8 +335,16 @@ def utf8_of(text: str) -> bytes | None:
     """Return a str as UTF-8, or None if it has surrogates."""
 
 def chat_text_calls(
-    type: type[str], slow_make: Callable[..., Any], slow_join: Callable[..., Any]
-) -> tuple[Callable[..., Any], Callable[..., Any]]: ...
+    type: type[str], slow: tuple[Callable[..., Any], ...]
+) -> tuple[Callable[..., Any], ...]: ...
+def message_call(
+    type: type[dict[Any, Any]],
+    make: Callable[..., Any],
+    roles: dict[str, Any],
+    names: frozenset[str],
+    origin_of: Callable[..., Any],
+    slow: Callable[..., Any],
+) -> Callable[..., Any]: ...
 def field_call(
     type: type[dict[Any, Any]], name: str, nothing: Any, slow: Callable[[Any], Any]
 ) -> Callable[[Any], Any]: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import add
+from types import FunctionType
 from typing import Any
 
 from jinja2 import nodes
@@ -19,10 +20,12 @@ from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace, missing
 
+from bpe.chat.filters import GLOBALS
 from bpe.chat.inputs import Fields, Items
 from bpe.chat.text import TracedText, concat, to_text
 from pretok.machine.backend import native_core
 
+_FUNCTIONS = frozenset(GLOBALS.values())
 get_item = dict.get
 _MAPPING_NAMES = frozenset(dir(dict))
 _METHODS = {
@@ -36,12 +39,6 @@ _LOOP_NAMES = frozenset(
 )  # fmt: skip
 
 
-class Parts(tuple[str, ...]):
-    """Texts that are printed one after the other."""
-
-    __slots__ = ()
-
-
 def added(*values: Any) -> Any:
     """Return the sum of `values`."""
     for value in values:
@@ -50,34 +47,9 @@ def added(*values: Any) -> Any:
     return concat(values)
 
 
-def added_parts(*values: Any) -> Any:
-    """Return the sum of `values`, to be printed."""
-    for value in values:
-        if type(value) is not TracedText:
-            return to_text(reduce(add, values))
-    return Parts(values)
-
-
-def joined_parts(values: Iterable[Any]) -> Parts:
-    """Return the texts that the operator `~` joins, to be printed."""
-    return Parts(map(to_text, values))
-
-
 def output(value: Any) -> Any:
     """Return `value` as text to be printed."""
-    kind = type(value)
-    return value if kind is TracedText or kind is Parts else to_text(value)
-
-
-def concat_output(parts: Iterable[Any]) -> TracedText:
-    """Return printed texts as one."""
-    texts: list[str] = []
-    for part in parts:
-        if type(part) is Parts:
-            texts += part
-        else:
-            texts.append(part)
-    return concat(texts)
+    return value if type(value) is TracedText else to_text(value)
 
 
 class PublicNamespace(Namespace):
@@ -192,11 +164,11 @@ class TextCode(CodeGenerator):
     @optimizeconst
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         """Write the operator `~`."""
-        self.write("joined_parts((" if node is self._printed else "str_join((")
+        self.write("joined_parts(" if node is self._printed else "str_join((")
         for term in node.nodes:
             self.visit(term, frame)
             self.write(", ")
-        self.write("))")
+        self.write(")" if node is self._printed else "))")
 
     @optimizeconst
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
@@ -242,7 +214,7 @@ def _has_text(terms: list[nodes.Expr]) -> bool:
 
 
 def _makes_text(node: nodes.Expr) -> bool:
-    """Return whether the code of a printed expression returns text, or Parts."""
+    """Return whether the code of a printed expression returns text, or a tuple of texts."""
     return isinstance(node, nodes.Concat) or (
         isinstance(node, nodes.Add) and _has_text(_terms(node))
     )
@@ -258,12 +230,23 @@ class Access(ImmutableSandboxedEnvironment):
     """The functions that the code of a template calls to access attributes, items and methods."""
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call an object of a template; a macro needs no check."""
-        if type(__obj) is not Macro:
+        """Call an object of a template; a macro and the functions of GLOBALS need no check."""
+        kind = type(__obj)
+        is_macro = kind is Macro
+        is_global = __obj is PublicNamespace or (kind is FunctionType and __obj in _FUNCTIONS)
+        if not is_macro and not is_global:
             return super().call(__context, __obj, *args, **kwargs)
-        kwargs.pop("_loop_vars", None)
-        kwargs.pop("_block_vars", None)
-        return __obj(__context.eval_ctx, *args, **kwargs)
+        if kwargs:
+            kwargs.pop("_loop_vars", None)
+            kwargs.pop("_block_vars", None)
+        if is_global:
+            return __obj(*args, **kwargs)
+        if kwargs or __obj.catch_varargs or __obj.catch_kwargs or __obj.caller:
+            return __obj(__context.eval_ctx, *args, **kwargs)
+        missed = __obj._argument_count - len(args)
+        if missed < 0:
+            return __obj(__context.eval_ctx, *args)
+        return __obj._func(*args, *[missing] * missed)
 
     def attribute(self, name: str) -> Callable[[Any], Any]:
         """Return the function that returns the attribute `name` of a value."""

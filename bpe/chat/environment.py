@@ -38,10 +38,10 @@ class ChatEnvironment(code.Access):
     """Compiles templates like the environment of transformers, with TracedText for str."""
 
     code_generator_class = code.TextCode
-    concat = staticmethod(code.concat_output)
+    concat = staticmethod(text.concat_parts)
     added = staticmethod(code.added)
-    added_parts = staticmethod(code.added_parts)
-    joined_parts = staticmethod(code.joined_parts)
+    added_parts = staticmethod(text.added_parts)
+    joined_parts = staticmethod(text.joined_parts)
     output = staticmethod(code.output)
     str_join = staticmethod(text.str_join)
     literal = staticmethod(text.literal)

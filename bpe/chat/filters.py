@@ -16,7 +16,7 @@ from markupsafe import Markup
 from bpe.chat.formatting import modulo
 from bpe.chat.inputs import Fields, Items
 from bpe.chat.origins import Pieces
-from bpe.chat.text import TracedText, concat, derived, pieces_of, to_text
+from bpe.chat.text import TracedText, concat, derived, pieces_of, to_text, trim
 
 
 class Safe(Markup):
@@ -63,7 +63,7 @@ def labeled(filter: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _trim(value: Any, chars: str | None = None) -> str:
-    return value.strip(chars) if type(value) is TracedText else do_trim(value, chars)
+    return trim(value) if chars is None else do_trim(value, chars)
 
 
 def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:

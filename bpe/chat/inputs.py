@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from bpe.chat.origins import Origin, TextSource
 from bpe.chat.text import TracedText, literal, make
+from pretok.machine.backend import native_core
 
 _RAW = attrgetter("_raw")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
@@ -152,7 +153,7 @@ def convert_messages(messages: Any) -> Items:
     return converted
 
 
-def _convert_message(message: dict[Any, Any], at: int) -> Fields:
+def _convert_any_message(message: dict[Any, Any], at: int) -> Fields:
     for item in message.values():
         if item is None:
             message = {key: item for key, item in message.items() if item is not None}
@@ -177,6 +178,17 @@ def _convert_message(message: dict[Any, Any], at: int) -> Fields:
         if alias not in message:
             converted[alias] = converted[reasoning]
     return converted
+
+
+_native = native_core()
+_convert_message: Callable[[dict[Any, Any], int], Fields] = (
+    _convert_any_message
+    if _native is None
+    else _native.message_call(
+        Fields, make, _TRUSTED_ROLES, _USUAL_NAMES - _REASONING_NAMES, _origin_of,
+        _convert_any_message,
+    )
+)  # fmt: skip
 
 
 def _with_reasoning(message: Mapping[str, Any], reasoning: Any) -> dict[str, Any]:

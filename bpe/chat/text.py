@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import add
 from typing import Any, SupportsIndex
 
 from bpe.chat.origins import TEMPLATE, UNKNOWN, Origin, Pieces, TextSource, common_source, merged
@@ -230,15 +232,45 @@ def _joined_segments(
     return [*zip(map("".join, runs), policies, strict=True)], origins
 
 
+def _concat(parts: Iterable[str | tuple[str, ...]]) -> TracedText:
+    """Return the joined parts, texts and tuples of texts, each with its own origins."""
+    texts: list[str] = []
+    for part in parts:
+        if type(part) is tuple:
+            texts += part
+        else:
+            texts.append(part)  # type: ignore[arg-type]
+    pieces = merged(piece for text in texts for piece in pieces_of(text))
+    return _with("".join(texts), pieces)
+
+
+def _added_parts(*values: Any) -> Any:
+    """Return the sum of `values` as text, or its parts, to be printed one after the other."""
+    return to_text(reduce(add, values))
+
+
+def _joined_parts(*values: object) -> tuple[str, ...]:
+    """Return the texts of `values`, to be printed one after the other."""
+    return tuple(map(to_text, values))
+
+
+def _trim(value: object) -> str:
+    """Return `value` as text without White_Space at both ends."""
+    return (value if isinstance(value, str) else str(value)).strip()
+
+
 _native = native_core()
-make: Callable[[str, Origin], TracedText]
+_calls: tuple[Any, ...] = (_make, _joined_segments, _concat, _added_parts, _joined_parts, _trim)
+if _native is not None:
+    _calls = _native.chat_text_calls(TracedText, _calls)
+make: Callable[[str, Origin], TracedText] = _calls[0]
 joined_segments: Callable[
     [list[str | tuple[str, ...]], Special], tuple[list[tuple[str, Special]], list[Origin]]
-]
-if _native is None:
-    make, joined_segments = _make, _joined_segments
-else:
-    make, joined_segments = _native.chat_text_calls(TracedText, _make, _joined_segments)
+] = _calls[1]
+concat_parts: Callable[[Iterable[str | tuple[str, ...]]], TracedText] = _calls[2]
+added_parts: Callable[..., str | tuple[str, ...]] = _calls[3]
+joined_parts: Callable[..., tuple[str, ...]] = _calls[4]
+trim: Callable[[object], str] = _calls[5]
 
 
 def literal(text: str) -> TracedText:
@@ -268,20 +300,7 @@ def to_text(value: object) -> str:
 
 def concat(parts: Iterable[str]) -> TracedText:
     """Return the joined parts, each with its own origins."""
-    parts = [*parts]
-    pieces: list[tuple[int, Origin]] = []
-    last: Origin | None = None
-    for part in parts:
-        if type(part) is TracedText and part._origin is last is not None:
-            pieces[-1] = (pieces[-1][0] + len(part), last)
-            continue
-        for piece in pieces_of(part):
-            if piece[1] is last:
-                pieces[-1] = (pieces[-1][0] + piece[0], piece[1])
-            else:
-                pieces.append(piece)
-                last = piece[1]
-    return _with("".join(parts), tuple(pieces))
+    return concat_parts([*parts])
 
 
 def str_join(values: Iterable[object]) -> TracedText:

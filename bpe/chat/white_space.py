@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.chat.rendering import Segments
+from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import Offsets, Special
 
@@ -33,33 +33,26 @@ class _Spaces(NamedTuple):
     """True if no other added token begins or ends with white space."""
 
 
-_known: WeakKeyDictionary[Tokenizer, _Spaces | None] = WeakKeyDictionary()
-
-
-def _spaces_of(tok: Tokenizer) -> _Spaces | None:
-    """Return the added tokens of white space, or None if there is none or one is special."""
-    try:
-        return _known[tok]
-    except KeyError:
-        pass
+# A property of Tokenizer for this module. A dictionary of tokenizers would compare vocabularies.
+@once
+def _spaces(tok: Tokenizer) -> _Spaces | None:
+    """The added tokens of white space, or None if there is none or one is special."""
     added = [(token.content, token.special) for token in tok.added_tokens]
     spaces = [content for content, _ in added if content.isspace()]
-    found = None
-    if spaces and not any(special for content, special in added if content.isspace()):
-        others = (content for content, _ in added if not content.isspace())
-        found = _Spaces(
-            tuple(spaces),
-            tuple({ord(character) for content in spaces for character in content}),
-            min(map(len, spaces)),
-            all(content == content.strip() for content in others),
-        )
-    _known[tok] = found
-    return found
+    if not spaces or any(special for content, special in added if content.isspace()):
+        return None
+    others = (content for content, _ in added if not content.isspace())
+    return _Spaces(
+        tuple(spaces),
+        tuple({ord(character) for content in spaces for character in content}),
+        min(map(len, spaces)),
+        all(content == content.strip() for content in others),
+    )
 
 
 def with_white_space(tok: Tokenizer, segments: Segments) -> Sequence[tuple[str, Special]]:
     """Return the segments to encode: those of `segments`, or others if a run needs its own."""
-    spaces = _spaces_of(tok)
+    spaces = _spaces.__get__(tok)
     text = "" if spaces is None else segments.text
     if spaces is None or not any(token in text for token in spaces.tokens):
         return segments

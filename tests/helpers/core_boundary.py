@@ -205,6 +205,10 @@ class Mapping(dict[Any, Any]):
     pass
 
 
+class Fields(dict[Any, Any]):
+    __slots__ = ("_path", "_raw")
+
+
 class WithSlot:
     __slots__ = ("call",)
 
@@ -408,9 +412,15 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "token_ends": lambda: (u32(0, 1), np.array([1, 2], np.int32), b"abc", True, True),
     "use_kernels": lambda: ("plain",),
     "utf8_of": lambda: ("aé",),
-    "chat_text_calls": lambda: (Traced, slow, slow),
+    "chat_text_calls": lambda: (Traced, (slow,) * 6),
     "chat_text_calls()[0]": lambda: ("ab", None),
     "chat_text_calls()[1]": lambda: ([traced("a"), (traced("b"),)], "plain"),
+    "chat_text_calls()[2]": lambda: ([traced("a"), (traced("b"),)],),
+    "chat_text_calls()[3]": lambda: (traced("a"), traced("b")),
+    "chat_text_calls()[4]": lambda: (traced("a"), traced("b")),
+    "chat_text_calls()[5]": lambda: (traced("a"),),
+    "message_call": lambda: (Fields, slow, {"user": ""}, frozenset(["role"]), slow, slow),
+    "message_call()": lambda: ({"role": "user"}, 0),
     "field_call": lambda: (Mapping, "name", None, slow),
     "field_call()": lambda: (Mapping(name=1),),
 }  # fmt: skip
@@ -424,8 +434,11 @@ MADE: dict[str, Callable[[], Any]] = {
         for at in range(3)
     },
     "Tokenizer.span_call()": lambda: encoder().span_call(added(), False, None),
-    "chat_text_calls()[0]": lambda: _core.chat_text_calls(Traced, slow, slow)[0],
-    "chat_text_calls()[1]": lambda: _core.chat_text_calls(Traced, slow, slow)[1],
+    **{
+        f"chat_text_calls()[{at}]": lambda at=at: _core.chat_text_calls(Traced, (slow,) * 6)[at]  # type: ignore[misc]
+        for at in range(6)
+    },
+    "message_call()": lambda: _core.message_call(*VALID["message_call"]()),
     "field_call()": lambda: _core.field_call(Mapping, "name", None, slow),
     "huggingface_call()": huggingface_call,
 }

@@ -91,6 +91,20 @@ def kept(tok: bpe.Tokenizer, encoded: chat.Chat, mask: Any) -> str:
     return tok.decode(encoded.ids[mask])
 
 
+def test_equal_tokenizers_are_not_compared(
+    backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Comparing two vocabularies takes much longer than a chat."""
+    toks = small(backend), small(backend)
+
+    def compare(*_: object) -> bool:
+        raise AssertionError("a tokenizer was compared")
+
+    monkeypatch.setattr(bpe.Tokenizer, "__eq__", compare)
+    first, second = (tok.encode_chat(MESSAGES, chat_template=ROLES).ids for tok in toks)
+    assert first.tolist() == second.tolist()
+
+
 CROSSING = "a{% generation %}{{ messages[0].content }}a{% endgeneration %}b"
 
 

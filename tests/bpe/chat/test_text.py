@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bpe.chat import text as module
 from bpe.chat.origins import TEMPLATE, Origin, common_source
 from bpe.chat.text import (
     TracedText,
@@ -158,6 +159,24 @@ def test_case_that_depends_on_neighbors_is_untrusted() -> None:
     text = literal("a") + make("Σ", MESSAGE)
     assert text.lower() == "aς"
     assert [origin.path for _, origin in pieces_of(text.lower())] == [MESSAGE.path]
+
+
+@given(st.lists(texts() | st.text(TRUSTED + COMMON, max_size=3), max_size=5))
+@settings(max_examples=max_examples(200))
+def test_calls_in_cpp_equal_those_in_python(values: list[str]) -> None:
+    nested: list[Any] = [*values, tuple(values)]
+    pairs: list[tuple[Any, Any]] = [
+        (module.concat_parts(nested), module._concat(nested)),
+        (module.joined_parts(*values), module._joined_parts(*values)),
+        *((module.trim(value), module._trim(value)) for value in values),
+        *((module.added_parts(*some), module._added_parts(*some)) for some in [values] if some),
+    ]  # fmt: skip
+    for ours, theirs in pairs:
+        found, expected = (
+            concat(value) if isinstance(value, tuple) else value for value in (ours, theirs)
+        )
+        assert found == expected
+        assert pieces_of(found) == pieces_of(expected)
 
 
 def test_errors_are_those_of_str() -> None:
