@@ -12,15 +12,18 @@ from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import NOT_IN_UTF8
+from bpe.witnesses.chains import Chains
 from bpe.witnesses.proofs import UNPROVEN, Proofs, Verdict, merges_verdict
 from bpe.witnesses.search import Search, context_pairs
-from bpe.witnesses.utf8_parts import completions, parts_of
+from bpe.witnesses.utf8_parts import parts_of
 from pretok.byte_characters import BYTE_CHARACTERS
 
 TRIED_CHARACTERS = 64
 """The number of characters to try for a fallback token or the unknown token."""
-TRIED_ENDS = 8
-"""The number of characters to try for each end of a token that begins or ends within one."""
+TRIED_CHAINS = 32
+"""The number of chains to try for a token that begins or ends within a character."""
+MAX_CHAINS = 1 << 12
+"""The number of chains among which these are sought."""
 
 
 class TextTokens:
@@ -60,7 +63,7 @@ class TextTokens:
         if not search.left.isdisjoint(self._texts):
             search.add(_SOME_CHARACTERS)
         for id in sorted(search.left & self._bytes.keys()):
-            candidates[id] = _completed(self._bytes[id])
+            candidates[id] = self._completed(id)
             search.add(candidates[id])
         for id in sorted(search.left & self._ambiguous & self._texts.keys()):
             candidates[id] += self._with_unknown(self._texts[id])
@@ -107,7 +110,16 @@ class TextTokens:
             ids = self._merger.merge(text.encode())
             if ids != [id]:
                 return merges_verdict(ids)
-        return self._proofs.of_text(text)
+        return self._proof_of(text)
+
+    def _proof_of(self, text: str) -> Verdict:
+        """Return the proof that no token has the symbols of `text`, or UNPROVEN.
+
+        If characters are dropped, the symbols of `text` may be those of characters that are apart.
+        """
+        parts = text if self._drops_characters else [text]
+        verdicts = (self._proofs.of_text(part) for part in parts)
+        return next((verdict for verdict in verdicts if verdict != UNPROVEN), UNPROVEN)
 
     def _verdict_of_bytes(self, id: int) -> Verdict:
         """Return the verdict about a token whose characters stand for bytes."""
@@ -122,8 +134,10 @@ class TextTokens:
                 return merges_verdict(ids)
         parts = parts_of(data)
         if not parts.is_valid:
+            if self._drops_characters:
+                return UNPROVEN
             return "bytes", "its bytes are never part of valid UTF-8"
-        return self._proofs.of_text(parts.text) if parts.text else UNPROVEN
+        return self._proof_of(parts.text) if parts.text else UNPROVEN
 
     def verdict_of_bytes(self, id: int) -> Verdict:
         """Return the proof that no bytes become the token either, or UNPROVEN."""
@@ -159,6 +173,30 @@ class TextTokens:
         if byte in NOT_IN_UTF8:
             return "fallback", f"no character has byte 0x{byte:02x}"
         return "fallback", f"each character that has byte 0x{byte:02x} is a token itself"
+
+    @once
+    def _drops_characters(self) -> bool:
+        """True if a character without a token may become nothing."""
+        vocabulary = self._vocabulary
+        if not isinstance(vocabulary, TextVocabulary) or vocabulary.fallback_ids is not None:
+            return False
+        is_whole = self._is_byte_level and vocabulary.pieces.keys() >= _BYTES.keys()
+        return vocabulary.options.unknown is None and not is_whole
+
+    @once
+    def _chains(self) -> Chains:
+        return Chains(self._bytes, self._merger.merge)
+
+    def _completed(self, id: int) -> list[str]:
+        """Return some texts that merge to tokens with this one, which may end in a character."""
+        data, found = self._bytes[id], []
+        text = parts_of(data).text
+        for chain in islice(self._chains.of(id), MAX_CHAINS):
+            if self._proofs.may_hold(chain.first + text + chain.last):
+                found.append((chain.before + data + chain.after).decode())
+            if len(found) == TRIED_CHAINS:
+                break
+        return found
 
     @once
     def _has_plain_symbols(self) -> bool:
@@ -275,19 +313,6 @@ def _without_names(text: str) -> str:
     for byte in range(0x80):
         text = text.replace(BYTE_NAMES[byte], chr(byte))
     return text
-
-
-def _completed(data: bytes) -> list[str]:
-    """Return some texts with these bytes, which may begin and end within a character."""
-    parts = parts_of(data)
-    if not parts.is_valid:
-        return []
-    firsts, lasts = (
-        sorted(completions(part, is_tail))[:: max(1, len(completions(part, is_tail)) // TRIED_ENDS)]
-        if part else [""]
-        for part, is_tail in ((parts.head, False), (parts.tail, True))
-    )  # fmt: skip
-    return [first + parts.text + last for first in firsts for last in lasts]
 
 
 _SOME_CHARACTERS = tuple(map(chr, range(0x3000)))

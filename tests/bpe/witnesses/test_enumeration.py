@@ -265,6 +265,18 @@ def test_characters_that_steps_never_leave(
     assert not any(text in result for text in dead for result in results)
 
 
+@pytest.mark.parametrize("is_byte_level", [False, True])
+def test_characters_that_are_dropped(is_byte_level: bool) -> None:
+    """Without an unknown token, "a?b" has the symbols of "ab", which no normalized text has."""
+    tok = made_text({0: "a", 1: "b", 2: "ab", 3: "c", 4: "bc"}, [(0, 1, 2), (1, 3, 4)],
+                    TextOptions(byte_level=is_byte_level), WHOLE,
+                    Replace("ab", "x"), Replace("c", "d"))  # fmt: skip
+    assert tok.encode("a?b") == [2]
+    found = bpe.reachability(tok)
+    assert found.of(2).kind in ("context", "unproven")
+    assert [found.of(id).kind for id in (3, 4)] == ["normalizer", "normalizer"]
+
+
 @pytest.mark.parametrize("symbols", [(), ("a b",), ("▁▁",)])
 def test_parts_that_sentencepiece_never_leaves(symbols: tuple[str, ...]) -> None:
     """The characters "▁" of a text stay, also where spaces would be removed."""
