@@ -105,6 +105,8 @@ class TextVocabulary(Vocabulary):
         self._ignore_merges = self._options.ignores_merges
 
     def _check_texts(self) -> None:
+        if not self.texts:
+            raise VocabularyError("the vocabulary is empty; expected at least one token")
         for id, text in self.texts.items():
             if type(id) is not int or not 0 <= id < ID_LIMIT:
                 raise invalid_id(id, text)

@@ -7,7 +7,7 @@ no merge crosses its borders, so its bytes merge as they do alone, and the last 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -58,8 +58,13 @@ class Derivations:
         if not isinstance(vocabulary, TextVocabulary):
             return False
         options, texts = vocabulary.options, vocabulary.texts
-        return bool(options.prefix or options.suffix) or any(
-            texts[left] + texts[right] != texts[id] for left, right, id in vocabulary.merges
+        if options.prefix or options.suffix:
+            return True
+        # The unknown token and fallback tokens stand for other characters than their texts have.
+        others = {vocabulary.unknown_id, *vocabulary.byte_ids.values()}
+        return any(
+            texts[left] + texts[right] != texts[id] or left in others or right in others
+            for left, right, id in vocabulary.merges
         )
 
     def of(self, id: int) -> tuple[int, ...]:
@@ -94,7 +99,7 @@ class Derivations:
             return self._derive_piece(vocabulary, id)
         if isinstance(vocabulary, TextVocabulary):
             if self.depends_on_place:
-                return self._all_parts.get(id, ())
+                return self._all_parts.get(id, () if _is_symbol(vocabulary, id) else None)
             pieces = vocabulary.pieces
             symbols = [pieces.get(char, -1) for char in vocabulary.texts[id]]
         elif vocabulary.from_ranks:
@@ -125,6 +130,20 @@ class Derivations:
         for pair, (_, id) in self.effective.items():
             parts[id] = tuple(sorted({*parts.get(id, ()), *pair}))
         return parts
+
+
+def _is_symbol(vocabulary: TextVocabulary, id: int) -> bool:
+    """Return whether a character or byte of some text may become the token by itself."""
+    if id == vocabulary.unknown_id or id in vocabulary.byte_ids.values():
+        return True
+    options, text = vocabulary.options, vocabulary.texts[id]
+    ends = product({"", options.prefix}, {"", options.suffix})
+    return any(
+        text.startswith(prefix)
+        and text.endswith(suffix)
+        and len(text) == len(prefix) + 1 + len(suffix)
+        for prefix, suffix in ends
+    )
 
 
 def _last_pair(

@@ -218,3 +218,32 @@ def test_texts_of_characters(number: int) -> None:
     moved = tok.remap(enumerate(order))
     check_maps(tok, moved)
     assert check_texts(tok, moved, texts) == len(texts)
+
+
+@pytest.mark.parametrize("number", range(max_examples(12)))
+def test_symbols_of_unknown_characters(number: int) -> None:
+    """Merges may join the tokens of characters that have no token, and drop characters."""
+    random = seeded(f"shrink unknown {number}")
+    suffix = "</w>" if number % 3 == 2 else ""
+    options = TextOptions(
+        None if number % 4 == 3 else "<unk>", has_fallback=number % 3 == 1, suffix=suffix
+    )
+    pieces = ["<unk>", "a", "b", "<0x63>", f"a{suffix}", f"b{suffix}"][: 6 if suffix else 4]
+    merges = []
+    for _ in range(random.randint(3, 25)):
+        left, right = random.choices([each for each in pieces if each != "ab?"], k=2)
+        if left + right not in pieces and not (suffix and left.endswith(suffix)):
+            pieces.append(left + right)
+            merges.append((pieces.index(left), pieces.index(right), len(pieces) - 1))
+    pieces.append("ab?")
+    tok = Tokenizer(TextVocabulary(dict(enumerate(pieces)), merges, options), WHOLE)
+    texts = ["".join(random.choices("abcd", k=random.randint(1, 10))) for _ in range(200)]
+    for text in texts[:5]:
+        if not tok.encode(text) and not options.has_fallback:  # no token is kept
+            with pytest.raises(bpe.VocabularyError, match="the vocabulary is empty; expected"):
+                tok.shrink(texts=[text])
+            continue
+        result = tok.shrink(texts=[text])
+        assert check_texts(tok, result, texts) >= 1
+    with pytest.raises(bpe.VocabularyError, match="no merges make token"):
+        tok.shrink([len(pieces) - 1])
