@@ -25,7 +25,7 @@ def extend(tokenizer: Tokenizer, words: Iterable[str], new_ids: NewIds) -> Token
     pre_tokens = _pre_tokens(tokenizer, listed)
     lacking = [
         pre_token for word, pre_token in zip(listed, pre_tokens, strict=True)
-        if len(tokenizer.encode(word)) > 1
+        if not _is_token(tokenizer, word)
     ]  # fmt: skip
     if tokenizer.vocabulary.ignore_merges:
         made = _with_whole(tokenizer, lacking, new_ids)
@@ -41,10 +41,17 @@ def extend(tokenizer: Tokenizer, words: Iterable[str], new_ids: NewIds) -> Token
             )
         if made.decode(ids) != word:
             raise VocabularyError(
-                f"the normalizer changes {shortened(word)}, and its token would stand for "
-                f"{shortened(made.decode(ids))}; pass this text instead"
+                f"{shortened(word)} would get a token that stands for "
+                f"{shortened(made.decode(ids))}, because the normalizer changes it or a character "
+                "of it has no token; pass this text instead"
             )
     return made
+
+
+def _is_token(tokenizer: Tokenizer, word: str) -> bool:
+    """Return whether the word is one token, and not a token for unknown characters."""
+    ids = tokenizer.encode(word)
+    return len(ids) == 1 and tokenizer.decode(ids) == word
 
 
 def _pre_tokens(tokenizer: Tokenizer, words: list[str]) -> list[bytes]:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, Tokenizer, Vocabulary
-from bpe.characters.text_vocabulary import AnyCharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextOptions, TextVocabulary
 from paths import shared
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
 from support import max_examples
 
 TEXTS = ["low lower lowest new newer newest", "the fox and the dog"]
@@ -80,7 +81,7 @@ def test_one_word_gets_the_least_tokens(backend: BackendName) -> None:
         ("two words", r"is split into .*two.* words.*; pass the parts"),
         ("x<e>y", "has the added token .*<e>.* in it"),
         ("x<s>y", "has the added token .*<s>.* in it"),
-        ("e\u0301x", "the normalizer changes .*; pass this text instead"),
+        ("e\u0301x", "stands for .*, because the normalizer changes it or"),
         ("", "expected a non-empty str"),
         ("\ud800", "expected a non-empty str"),
     ],
@@ -91,6 +92,22 @@ def test_words_that_are_refused(backend: BackendName, word: str, message: str) -
     old = Tokenizer(plain, "gpt2", added_tokens=added, normalizer="NFC", backend=backend)
     with pytest.raises(ValueError, match=message):
         old.extend(["good", word])
+
+
+@pytest.mark.parametrize("unknown", [None, "<unk>"])
+@pytest.mark.parametrize("ignores_merges", [False, True])
+def test_words_with_characters_without_a_token(unknown: str | None, ignores_merges: bool) -> None:
+    """Before, "a?b" is the one token "ab", and "?" no token or the unknown one."""
+    options = TextOptions(unknown, ignores_merges=ignores_merges)
+    texts = {0: "a", 1: "b", 2: "ab", 3: "<unk>"}
+    new = Tokenizer(TextVocabulary(texts, [(0, 1, 2)], options), WHOLE).extend(["a?b", "?"])
+    assert [new.decode(new.encode(word)) for word in ("a?b", "?", "ab")] == ["a?b", "?", "ab"]
+    assert [len(new.encode(word)) for word in ("a?b", "?", "ab")] == [1, 1, 1]
+    options = TextOptions(unknown, byte_level=True)
+    with pytest.raises(
+        bpe.VocabularyError, match=r"no token for a character|a character of it has no token"
+    ):
+        Tokenizer(TextVocabulary(texts, [(0, 1, 2)], options), WHOLE).extend(["a?b"])
 
 
 def test_wrong_arguments(backend: BackendName) -> None:
