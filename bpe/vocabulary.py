@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -241,11 +241,9 @@ class Vocabulary:
         may_miss = frozenset() if self._from_ranks else NOT_IN_UTF8 | UNASSIGNED
         missing = [byte for byte in self.missing_bytes if byte not in may_miss]
         if missing:
-            shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
             raise VocabularyError(
-                f"the vocabulary has no token for {len(missing)} of the 256 bytes: {shown}"
-                f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, with a "
-                "token for each byte"
+                f"{no_token_for(missing)}; expected a byte-level vocabulary, with a token for each "
+                "byte"
             )
 
     def _check_merges(self) -> None:
@@ -278,6 +276,13 @@ class Vocabulary:
         # Arrays take less time and memory than the objects of `__init__`.
         arguments = self.packed, self.merge_rows, self._from_ranks, self._ignore_merges
         return Vocabulary._of_checked, arguments
+
+
+def no_token_for(missing: Sequence[int]) -> str:
+    """Return a clause that says which bytes have no token."""
+    shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
+    more = " …" if len(missing) > 8 else ""
+    return f"the vocabulary has no token for {len(missing)} of the 256 bytes: {shown}{more}"
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:

@@ -27,7 +27,8 @@ from bpe.formats.losses import PARTS
 from bpe.formats.pieces_as_text import as_text, with_normalizer
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary import Vocabulary, no_token_for
+from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import short_path, shortened
 
 TargetName: TypeAlias = Literal[
@@ -47,8 +48,8 @@ class Target(NamedTuple):
     """Returns the parts of the tokenizer that the files can hold; see `bpe.formats.losses`."""
     files: Callable[[TokenizerSpec, Path], Files]
     """Returns the contents of the files; raises VocabularyError or UnsupportedError."""
-    tokens: Literal["bytes", "text", "any"] = "any"
-    """The tokens that the files can hold."""
+    tokens: Literal["all bytes", "bytes", "text", "any"] = "any"
+    """The tokens that the files can hold; "all bytes" if each byte must be a token."""
     says_split: bool = True
     """True if the files say how to split text."""
 
@@ -60,10 +61,24 @@ class Target(NamedTuple):
             raise UnsupportedError(
                 f"the tokens are bytes, and the format {self.title} has only tokens that are text"
             )
-        if self.tokens == "bytes" and is_text and not is_byte_level:
+        if self.tokens in ("all bytes", "bytes") and is_text and not is_byte_level:
             raise UnsupportedError(
                 f"the tokens are text, and the format {self.title} has only tokens that are bytes"
             )
+        if self.tokens == "all bytes" and isinstance(vocabulary, TextVocabulary):
+            raise UnsupportedError(
+                f"the format {self.title} cannot hold this vocabulary: {_why_not_bytes(vocabulary)}"
+                "; write a tokenizer.json, a vocab.json or a .pretok file"
+            )
+
+
+def _why_not_bytes(vocabulary: TextVocabulary) -> str:
+    """Return why the tokens of a byte-level vocabulary are not those of a Vocabulary."""
+    pieces = vocabulary.pieces
+    missing = [byte for byte, char in enumerate(BYTE_CHARACTERS) if char not in pieces]
+    if missing:
+        return no_token_for(missing)
+    return "a character of one of its tokens stands for no byte"
 
 
 def target_name(path: Path, vocabulary: Vocabulary) -> TargetName:
@@ -178,12 +193,14 @@ TARGETS: dict[TargetName, Target] = {
     "sentencepiece": Target("SentencePiece", _sentencepiece_parts, _one(_sentencepiece), "text"),
     "gguf": Target("GGUF", _gguf_parts, _one(_gguf)),
     "tiktoken": Target(
-        "tiktoken", lambda *_: frozenset(), _one(tiktoken.dump), "bytes", says_split=False
+        "tiktoken", lambda *_: frozenset(), _one(tiktoken.dump), "all bytes", says_split=False
     ),
     "vocab.json": Target(
         "vocab.json and merges.txt", _vocab_parts, _vocab_files, "bytes", says_split=False
     ),
-    "minbpe": Target("minbpe", lambda *_: minbpe.MinbpeFormat.holds, _one(minbpe.dump), "bytes"),
+    "minbpe": Target(
+        "minbpe", lambda *_: minbpe.MinbpeFormat.holds, _one(minbpe.dump), "all bytes"
+    ),
     "pretok": Target(".pretok", lambda *_: pretok_file.PretokFormat.holds, _one(pretok_file.dump)),
 }
 

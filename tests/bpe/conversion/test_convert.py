@@ -12,14 +12,16 @@ import pytest
 
 import bpe
 from bpe import AddedToken, ConversionError, Template, UnsupportedError, VocabularyError
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.conversion.difference import find_difference, shortest
 from bpe.conversion.targets import TARGETS, TargetName
 from bpe.conversion.texts import texts_for
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.steps import Replace
+from bpe.decoders.steps import ByteLevel, Replace
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Lowercase
 from conversions import SOME, SOURCES, loaded, outcome
+from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.machine.backend import BackendName
 from support import FULL, max_examples, seeded
 from vocabulary_files import made
@@ -223,6 +225,26 @@ def test_tokens_that_a_format_cannot_hold(tmp_path: Path) -> None:
         bpe.convert(source, tmp_path / "a.model", format="x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="into= is for GGUF files"):
         bpe.convert(source, tmp_path / "a.json", into=tmp_path / "b.gguf")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "more", "match"),
+    [
+        ("\u0100!", {}, "the vocabulary has no token for 2 of the 256 bytes: 0x00, 0x21; write a"),
+        ("", {300: "a\u4e2d"}, "a character of one of its tokens stands for no byte; write a"),
+    ],
+)
+def test_characters_of_bytes_that_a_format_cannot_hold(
+    tmp_path: Path, lacking: str, more: dict[int, str], match: str
+) -> None:
+    """As in the GGUF file of Falcon, which has no token for some control characters."""
+    texts = {id: char for id, char in enumerate(BYTE_CHARACTERS) if char not in lacking}
+    vocabulary = TextVocabulary(texts | more, (), TextOptions(byte_level=True))
+    source = bpe.Tokenizer(vocabulary, "gpt2", decoder=DecoderChain((ByteLevel(),)))
+    for format in ("tiktoken", "minbpe"):
+        with pytest.raises(UnsupportedError, match=f"the format {format} cannot hold.*{match}"):
+            bpe.convert(source, tmp_path / "new", format=format)
+    assert bpe.convert(source, tmp_path / "tokenizer.json", texts=10).lost == ()
 
 
 def test_parts_without_effect_on_ids_are_named(tmp_path: Path) -> None:
