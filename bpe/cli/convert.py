@@ -73,6 +73,7 @@ def _lines(result: Conversion) -> Iterator[str]:
         yield f"omitted by --lossy: {'; '.join(result.lost)}\n"
     if result.omitted:
         yield f"not in the new file: {'; '.join(result.omitted)}\n"
+    yield from (f"note: {difference}\n" for difference in result.differences)
 
 
 def _record(result: Conversion) -> dict[str, object]:
@@ -82,4 +83,5 @@ def _record(result: Conversion) -> dict[str, object]:
         "texts": result.texts,
         "lost": result.lost,
         "omitted": result.omitted,
+        "differences": result.differences,
     }

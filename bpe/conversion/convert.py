@@ -19,6 +19,7 @@ from bpe.conversion.texts import texts_for
 from bpe.errors import ConversionError, UnsupportedError, VocabularyError
 from bpe.formats import losses
 from bpe.formats.files import named, whole_file
+from bpe.formats.gguf_pre import difference_from_llama_cpp
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.loading import PathLike, load
 from bpe.tokenizer import Tokenizer
@@ -44,6 +45,8 @@ class Conversion:
     omitted: tuple[str, ...]
     """Other parts that the files do not hold, such as a chat template; ids do not depend on them.
     """
+    differences: tuple[str, ...] = ()
+    """Sentences that say how llama.cpp itself splits text otherwise than the new GGUF file asks."""
 
 
 def convert(
@@ -105,7 +108,9 @@ def convert(
         count = _prove(expected, made, texts, path)
     _write(files, path, model)
     omitted = _omitted(tokenizer, expected, made, TARGETS[name].says_split)
-    return Conversion(name, tuple(files), count, lost, omitted)
+    difference = difference_from_llama_cpp(made.preset) if name == "gguf" else ""
+    differences = (difference,) if difference else ()
+    return Conversion(name, tuple(files), count, lost, omitted, differences)
 
 
 def _loaded(

@@ -31,6 +31,30 @@ LLAMA_CPP = (
 """The values that llama.cpp knows (src/llama-vocab.cpp, commit 0c1e57098)."""
 
 
+_WORDS = "it splits words before combining marks, and not at a change of case outside ASCII"
+_CASE = "it does not split words at a change of case"
+DIFFERENCES = {
+    "deepseek-llm": ("92", "it keeps a run of digits whole"),
+    "gpt-4o": ("\u093f's", _WORDS),
+    "kimi-k2": ("McC", f"{_CASE}, and splits them before combining marks"),
+    "tekken": ("\u093f's", _WORDS),
+    "tiny_aya": ("514\xbd", f"{_CASE}, and it groups digits before a number that is no digit"),
+    "youtu": ("McC", _CASE),
+}
+"""How llama.cpp splits text otherwise than the original tokenizer, by value; with a text."""
+
+
+def difference_from_llama_cpp(preset: Preset | None) -> str:
+    """Return how llama.cpp itself splits text otherwise than `preset`, if it does, else ""."""
+    for name, (text, difference) in DIFFERENCES.items():
+        if find(name) == preset:
+            return (
+                f"llama.cpp itself gives other ids to texts such as {text!r}: with "
+                f"tokenizer.ggml.pre {name!r}, {difference}"
+            )
+    return ""
+
+
 def pre_for(preset: Preset | None, ignores_merges: bool) -> str:
     """Return the value of tokenizer.ggml.pre for a byte-level tokenizer.
 

@@ -16,6 +16,7 @@ import pretok
 from bpe import MissingPresetError, Tokenizer
 from bpe.formats.file_spec import FileSpec
 from bpe.formats.gguf import NOT_BYTE_LEVEL
+from bpe.formats.gguf_pre import DIFFERENCES
 from c_library import CLibrary, CTokenizer
 from gguf_files import gguf, metadata, sentencepiece_metadata
 from llama_texts import NAMES, REMOVED, random_text
@@ -118,8 +119,7 @@ def with_pre(name: str, folder: Path) -> Path:
 
 SPLITS = {pretok.get(name).preset: name for name in PRE_TYPES if name not in NOT_BYTE_LEVEL}
 """A value of tokenizer.ggml.pre for each preset that has one."""
-DIFFERENT = {"deepseek-llm": "92", "kimi-k2": "McC", "youtu": "McC", "tiny_aya": "514½",
-             "gpt-4o": "\u093f's", "tekken": "\u093f's"}  # fmt: skip
+DIFFERENT = {pre: text for pre, (text, _) in DIFFERENCES.items()}
 """The shortest texts that llama.cpp splits in another way than the original tokenizer."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -255,6 +256,15 @@ def test_parts_without_effect_on_ids_are_named(tmp_path: Path) -> None:
     assert result.lost == ()
     assert result.format == "tokenizer.json"
     assert result.paths == (tmp_path / "new.json",)
+
+
+def test_differences_of_llama_cpp_itself_are_named(tmp_path: Path) -> None:
+    expected = "llama.cpp itself gives other ids to texts such as .*pre 'tekken', it splits words"
+    (said,) = bpe.convert(made("python", preset="tekken"), tmp_path / "a.gguf", texts=5).differences
+    assert re.match(expected, said), said
+    for preset, name in (("gpt2", "b.gguf"), ("tekken", "c.json")):
+        result = bpe.convert(made("python", preset=preset), tmp_path / name, texts=5)
+        assert result.differences == ()
 
 
 def test_vocab_json_keeps_added_tokens_and_flags(tmp_path: Path) -> None:
