@@ -20,7 +20,7 @@ from bpe.hub import openai
 from paths import shared
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, run_python
-from tiktoken_pairs import live, ours, ranks
+from tiktoken_pairs import assert_same, live, ours, ranks
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 SMALL = BYTES | {b"ab": 256, b"abc": 257}
@@ -111,6 +111,44 @@ def test_explicit_n_vocab_that_fits() -> None:
             explicit_n_vocab=size,
         )
         assert made.n_vocab == size
+
+
+@pytest.mark.parametrize("empty_id", [258, 300])
+def test_the_empty_token_of_openai_whisper(empty_id: int, backend: BackendName) -> None:
+    """The last line of its multilingual.tiktoken is "= 50256"."""
+    theirs = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
+    arguments: Any = {
+        "pat_str": PATTERN,
+        "mergeable_ranks": SMALL | {b"": empty_id},
+        "special_tokens": {"<x>": 259},
+    }
+    made = Encoding("made", **arguments, backend=backend)
+    live = theirs.Encoding("made", **arguments)
+    for each in (made, pickle.loads(pickle.dumps(made)), copy.copy(made)):
+        for call in (
+            lambda enc: (enc.n_vocab, enc.max_token_value, enc._mergeable_ranks),
+            lambda enc: enc.encode("ab<x>abc", allowed_special="all"),
+            lambda enc: enc.encode_single_token(""),
+            lambda enc: enc.token_byte_values(),
+            lambda enc: enc.decode([empty_id]),
+            lambda enc: enc.decode_bytes((256, empty_id, 259, empty_id)),
+            lambda enc: enc.decode_tokens_bytes([97, empty_id]),
+            lambda enc: enc.decode_with_offsets([97, empty_id]),
+            lambda enc: enc.decode([empty_id, 299]),
+            lambda enc: enc.decode([empty_id, -1]),
+            lambda enc: sorted(enc.encode_with_unstable("x ab")[1]),
+            lambda enc: enc.encode_with_unstable(""),
+        ):
+            assert_same((each, live), call)
+    if empty_id == 258:
+        assert Encoding("made", **arguments, explicit_n_vocab=260).n_vocab == 260
+
+
+@pytest.mark.parametrize("empty_id", [-1, 1 << 24, "1"])
+def test_the_id_of_the_empty_token_is_checked(empty_id: Any) -> None:
+    tokens = SMALL | {b"": empty_id}
+    with pytest.raises(ValueError, match="expected an int from 0 to"):
+        Encoding("made", pat_str=PATTERN, mergeable_ranks=tokens, special_tokens={})
 
 
 def test_an_encoding_without_end_of_text() -> None:

@@ -10,9 +10,10 @@ intended differences are:
   Plugins (`tiktoken_ext`) do not exist. `load` downloads nothing.
 - If several allowed or disallowed special tokens begin at the same place, the longest one counts.
   In tiktoken a hash decides which one counts.
-- Each byte must have a token, and ids must be below 2**24. A special token must not be empty, and
-  its id must differ from the ids of ordinary tokens. Any other vocabulary raises VocabularyError
-  (a ValueError); tiktoken may accept it, and panic or hang later.
+- Each byte must have a token, and ids must be below 2**24. A special token must not be empty, but
+  one token of `mergeable_ranks` may be, as in Whisper. The id of a special token must differ from
+  the ids of ordinary tokens. Any other vocabulary raises VocabularyError (a ValueError); tiktoken
+  may accept it, and panic or hang later.
 - Calls that make tiktoken panic raise ValueError.
 - `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer

@@ -23,6 +23,8 @@ class Decoder:
     max_token_value: int
     _tokenizer: Tokenizer
     _special_token_bytes: dict[int, bytes]
+    _empty_id: int | None
+    """The id of the empty token, which `_tokenizer` does not have; or None."""
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
         """Return the bytes of the ids `tokens`.
@@ -35,6 +37,9 @@ class Decoder:
         try:
             return self._tokenizer.decode_bytes(tokens)
         except UnknownTokenError as error:
+            others = [id for id in tokens if id != self._empty_id]
+            if len(others) < len(tokens):
+                return self.decode_bytes(others)
             for id in tokens:
                 _check_range(index(id))
             raise KeyError(str(error)) from None
@@ -50,6 +55,8 @@ class Decoder:
         """Return the bytes of the token with this id; raises the errors of `decode_bytes`."""
         id = index(token)
         data = self._token_bytes.get(id) or self._special_token_bytes.get(id)
+        if data is None and id == self._empty_id:
+            return b""
         if data is None:
             _check_range(id)
             raise KeyError(f"no token has id {id}; the largest id is {self.max_token_value}")

@@ -17,7 +17,7 @@ from bpe.encoding.utf8 import ESCAPE
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import find, pattern_for
@@ -58,13 +58,17 @@ class Encoding(Decoder):
         preset: PreTokenizer | SupportsOffsets | Preset | str | None = None,
         backend: BackendName | None = None,
     ) -> None:
-        vocabulary = Vocabulary({id: token for token, id in mergeable_ranks.items()})
-        if len(vocabulary.token_bytes) != len(mergeable_ranks):
+        tokens = {id: token for token, id in mergeable_ranks.items()}
+        if len(tokens) != len(mergeable_ranks):
             raise ValueError("two tokens of mergeable_ranks have the same rank; give each its own")
+        empty_id = mergeable_ranks.get(b"")  # openai-whisper has it; no text encodes to it
+        if type(empty_id) is int and 0 <= empty_id < ID_LIMIT:
+            del tokens[empty_id]
+        vocabulary = Vocabulary(tokens)
         added = [AddedToken(content, id) for content, id in special_tokens.items()]
         split = _split_of(pat_str) if preset is None else preset
         tokenizer = Tokenizer(vocabulary, split, added_tokens=added, name=name, backend=backend)
-        self._set(name, pat_str, tokenizer)
+        self._set(name, pat_str, tokenizer, empty_id)
         if explicit_n_vocab:
             assert len(mergeable_ranks) + len(special_tokens) == explicit_n_vocab, (
                 f"got {len(mergeable_ranks)} tokens and {len(special_tokens)} special tokens; "
@@ -93,10 +97,13 @@ class Encoding(Decoder):
         self._set(name or tokenizer.name or "unnamed", pattern or "", tokenizer)
         return self
 
-    def _set(self, name: str, pat_str: str, tokenizer: Tokenizer) -> None:
+    def _set(
+        self, name: str, pat_str: str, tokenizer: Tokenizer, empty_id: int | None = None
+    ) -> None:
         self.name = name
         self._pat_str = pat_str
         self._tokenizer = tokenizer
+        self._empty_id = empty_id
         self._special_tokens = dict(tokenizer.special_tokens)
         self._specials = SpecialTokens(self._special_tokens)
         # If several tokens share an id, the first one counts. A dict keeps the last value of a key,
@@ -104,7 +111,7 @@ class Encoding(Decoder):
         self._special_token_bytes = {
             token.id: token.content.encode() for token in reversed(tokenizer.added_tokens)
         }
-        self.max_token_value = tokenizer.vocab_size - 1
+        self.max_token_value = max(tokenizer.vocab_size - 1, empty_id or 0)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -191,7 +198,7 @@ class Encoding(Decoder):
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token, special or not; raises KeyError for an unknown token."""
         token = _utf8(text_or_bytes)
-        id = self._mergeable_ranks.get(token)
+        id = self._tokenizer.vocabulary.ids.get(token) if token else self._empty_id
         if id is None:
             id = self._special_tokens.get(token.decode("utf-8", ESCAPE))
         if id is None:
@@ -200,7 +207,7 @@ class Encoding(Decoder):
 
     def token_byte_values(self) -> list[bytes]:
         """Return the bytes of every token that is not special, in ascending order."""
-        return list(self._sorted_tokens)
+        return sorted(self._mergeable_ranks)
 
     @property
     def eot_token(self) -> int:
@@ -247,7 +254,8 @@ class Encoding(Decoder):
 
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        return self._tokenizer.vocabulary.ids
+        ids = self._tokenizer.vocabulary.ids
+        return ids if self._empty_id is None else {**ids, b"": self._empty_id}
 
     @once
     def _core_bpe(self) -> CoreBPE:
@@ -258,12 +266,8 @@ class Encoding(Decoder):
         return set(self._special_tokens.values())
 
     @once
-    def _sorted_tokens(self) -> list[bytes]:
-        return sorted(self._mergeable_ranks)
-
-    @once
     def _open_end(self) -> OpenEnd:
-        return OpenEnd(self._tokenizer, self._sorted_tokens)
+        return OpenEnd(self._tokenizer, sorted(self._tokenizer.vocabulary.ids))
 
     def _checked(
         self, texts: Iterable[str], allowed_special: Allowed, disallowed_special: Disallowed
@@ -284,7 +288,12 @@ class Encoding(Decoder):
         # Pickle a known encoding by name: another process loads the same vocabulary.
         if encodings.loaded(self.name) is self:
             return self.name
-        return {"name": self.name, "pat_str": self._pat_str, "tokenizer": self._tokenizer}
+        return {
+            "name": self.name,
+            "pat_str": self._pat_str,
+            "tokenizer": self._tokenizer,
+            "empty_id": self._empty_id,
+        }
 
     def __setstate__(self, state: Any) -> None:
         from bpe.compat.tiktoken import encodings
