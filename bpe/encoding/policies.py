@@ -166,8 +166,10 @@ class Policies:
             ]
             search = make_added(searched, self._backend)
             entry = _by_phase(search), _size(searched)
-        self._sets[names] = entry
-        self._drop_old()
+            self._sets[names] = entry
+            self._drop_old()
+        else:
+            self._sets[names] = entry
         return entry[0]
 
     def _drop_old(self) -> None:

@@ -16,6 +16,9 @@ ID_LIMIT = 1 << 32
 Any other int raises OverflowError. An unknown id within the limits raises KeyError.
 """
 
+CONTINUATION = bytes(range(0x80, 0xC0))
+"""The continuation bytes of UTF-8."""
+
 
 class Decoder:
     """Decodes ids as tiktoken.Encoding does. Encoding sets its attributes."""
@@ -82,9 +85,9 @@ class Decoder:
         offsets = []
         code_points = 0  # the number of code points that begin before the current token
         for part in parts:
-            is_within = _continues(part[0])
+            is_within = part[0] in CONTINUATION
             offsets.append(max(code_points - is_within, 0))
-            code_points += len(part) - sum(map(_continues, part))
+            code_points += len(part.translate(None, CONTINUATION))
         return b"".join(parts).decode(), offsets
 
     def decode_batch(
@@ -115,11 +118,6 @@ class Decoder:
 def _check_range(id: int) -> None:
     if not 0 <= id < ID_LIMIT:
         raise OverflowError(f"invalid id {id}; expected an int from 0 to {ID_LIMIT - 1}")
-
-
-def _continues(byte: int) -> bool:
-    """Return whether `byte` is a continuation byte of UTF-8."""
-    return byte & 0xC0 == 0x80
 
 
 def checked_threads(num_threads: int | None) -> int | None:

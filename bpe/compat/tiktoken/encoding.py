@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from bpe.compat.tiktoken.core_bpe import CoreBPE
 from bpe.compat.tiktoken.decoder import Decoder, checked_threads
 from bpe.compat.tiktoken.open_end import OpenEnd
-from bpe.compat.tiktoken.special_tokens import Allowed, Disallowed, SpecialTokens, refuse
+from bpe.compat.tiktoken.special_tokens import NONE, Allowed, Disallowed, SpecialTokens, refuse
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import ESCAPE
-from bpe.once import once
+from bpe.errors import SpecialTokenError
+from bpe.once import lazy, once
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Vocabulary
@@ -25,9 +26,6 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 E = TypeVar("E", bound="Encoding")
-
-NONE: frozenset[str] = frozenset()
-"""The default of `allowed_special`: no special token is allowed."""
 
 
 class Encoding(Decoder):
@@ -130,8 +128,14 @@ class Encoding(Decoder):
         A surrogate pair counts as its character, a lone surrogate as U+FFFD. Raises ValueError if
         `text` holds a disallowed special token, TypeError for an argument of a wrong type.
         """
-        allowed = self._checked((text,), allowed_special, disallowed_special)
-        return self._tokenizer.encode(text, allowed or "text")
+        allowed, refused = self._specials.resolve(allowed_special, disallowed_special)
+        if refused is self._specials.all and self._raises_alike and isinstance(text, str):
+            try:
+                return self._tokenizer.encode(text, "raise")
+            except SpecialTokenError:
+                pass  # `refuse` raises tiktoken's error
+        refuse(text, refused)
+        return self._tokenizer.encode(text, self._specials.policy(allowed))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens as ordinary text."""
@@ -150,7 +154,7 @@ class Encoding(Decoder):
         Raises the errors of `encode`, and UnicodeEncodeError for any surrogate.
         """
         allowed = self._checked((text,), allowed_special, disallowed_special)
-        return self._tokenizer.encode_array(text, allowed or "text", errors="strict")
+        return self._tokenizer.encode_array(text, self._specials.policy(allowed), errors="strict")
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each str of `text`, with special tokens as ordinary text."""
@@ -171,7 +175,7 @@ class Encoding(Decoder):
         threads = checked_threads(num_threads)
         texts = list(text)
         allowed = self._checked(texts, allowed_special, disallowed_special)
-        return self._tokenizer.encode_batch(texts, allowed or "text", threads=threads)
+        return self._tokenizer.encode_batch(texts, self._specials.policy(allowed), threads=threads)
 
     def encode_with_unstable(
         self,
@@ -269,14 +273,22 @@ class Encoding(Decoder):
     def _open_end(self) -> OpenEnd:
         return OpenEnd(self._tokenizer, sorted(self._tokenizer.vocabulary.ids))
 
+    @lazy
+    def _raises_alike(self) -> bool:
+        """True if the policy "raise" refuses each text with a special token.
+
+        Added tokens with flags, or that are not special, could hide a special token.
+        """
+        added = self._tokenizer.added_tokens
+        return all(token == AddedToken(token.content, token.id) for token in added)
+
     def _checked(
         self, texts: Iterable[str], allowed_special: Allowed, disallowed_special: Disallowed
     ) -> frozenset[str]:
         """Return the allowed special tokens; raises ValueError if a text holds a disallowed one."""
-        allowed = self._specials.allowed(allowed_special)
-        disallowed = self._specials.disallowed(allowed, disallowed_special)
+        allowed, refused = self._specials.resolve(allowed_special, disallowed_special)
         for text in texts:
-            refuse(text, disallowed)
+            refuse(text, refused)
         return allowed
 
     def __repr__(self) -> str:

@@ -8,43 +8,56 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import Literal, TypeAlias
 
+from bpe.types import Special
+
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
 Disallowed: TypeAlias = Literal["all"] | Collection[str]
+
+NONE: frozenset[str] = frozenset()
+"""No special token; the default of `allowed_special`."""
 
 
 class SpecialTokens:
     """The special tokens of one encoding; resolves `allowed_special` and `disallowed_special`."""
 
     def __init__(self, names: Collection[str]) -> None:
-        self._all = frozenset(names)
+        self.all = frozenset(names)
 
-    def allowed(self, allowed: Allowed) -> frozenset[str]:
-        """Return the special tokens in `allowed`; any other str in it has no effect.
+    def resolve(
+        self, allowed: Allowed, disallowed: Disallowed
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the allowed special tokens, and the strings that a text must not hold.
 
-        Raises TypeError if `allowed` is neither "all" nor a set of str.
+        A str in `allowed` that is not a special token has no effect. Raises TypeError if `allowed`
+        is neither "all" nor a set of str, or `disallowed` neither "all" nor a collection of str.
         """
+        names = self._allowed(allowed)
+        if isinstance(disallowed, str) and disallowed == "all":
+            return names, self.all - names if names else self.all
+        if not disallowed:
+            return names, NONE
+        refused = frozenset(disallowed)
+        _check_names("disallowed_special", refused)
+        return names, refused
+
+    def policy(self, allowed: frozenset[str]) -> Special:
+        """Return the argument `special` of Tokenizer that allows these special tokens."""
+        if not allowed:
+            return "text"
+        return "allow" if len(allowed) == len(self.all) else allowed
+
+    def _allowed(self, allowed: Allowed) -> frozenset[str]:
         if isinstance(allowed, str) and allowed == "all":
-            return self._all
-        if not isinstance(allowed, AbstractSet):
+            return self.all
+        if not isinstance(allowed, (frozenset, set, AbstractSet)):  # the first two fast
             raise TypeError(
                 f"allowed_special is of type {type(allowed).__name__}; expected 'all' or a set "
                 "of str"
             )
         if not allowed:
-            return frozenset()
+            return NONE
         _check_names("allowed_special", allowed)
-        return self._all.intersection(allowed)
-
-    def disallowed(self, allowed: frozenset[str], disallowed: Disallowed) -> frozenset[str]:
-        """Return the strings that a text must not hold; `allowed` is the result of `allowed()`.
-
-        Raises TypeError if `disallowed` is neither "all" nor a collection of str.
-        """
-        if isinstance(disallowed, str) and disallowed == "all":
-            return self._all - allowed if allowed else self._all
-        names = frozenset(disallowed or ())
-        _check_names("disallowed_special", names)
-        return names
+        return self.all.intersection(allowed)
 
 
 def refuse(text: str, disallowed: frozenset[str]) -> None:
