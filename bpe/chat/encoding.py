@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.white_space import with_white_space
 from bpe.encoding.segments import Segmented
-from bpe.once import once
+from bpe.once import lazy, once
 from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Ids, Offsets, Special
 
@@ -39,8 +38,8 @@ class Chat:
     ) -> None:
         """Encode `segments`; `encode` explains the other arguments."""
         self._parts = with_white_space(tok, segments)
-        self._encode = partial(tok.encode_segments, self._parts, errors=errors, joined=joined)
-        self._end_ids = tok.end_ids if end_ids is None else frozenset(end_ids)
+        self._tok, self._errors, self._joined = tok, errors, joined
+        self._end_ids = None if end_ids is None else frozenset(end_ids)
         self._mask = mask, crossing
         self.ids: Ids = (
             self._encoded.ids
@@ -57,10 +56,10 @@ class Chat:
     def __repr__(self) -> str:
         return f"Chat({len(self.ids)} ids of {len(self.segments.roles)} messages)"
 
-    @once
+    @lazy
     def _encoded(self) -> Segmented:
         """The ids with their spans; with a cache, made only for masks and sources."""
-        return self._encode()
+        return self._tok.encode_segments(self._parts, errors=self._errors, joined=self._joined)
 
     @once
     def assistant_mask(self) -> NDArray[np.bool_]:
@@ -126,10 +125,11 @@ class Chat:
 
     def _end_of_turn(self, segment: int, following: int) -> int | None:
         """Return the end of the first end id between two segments, or None if there is none."""
+        end_ids = self._tok.end_ids if self._end_ids is None else self._end_ids
         starts = np.maximum.accumulate(self.spans[0])
         first, last = np.searchsorted(starts, self._ends[[segment + 1, following]]).tolist()
         for at in range(first, last):
-            if int(self.ids[at]) in self._end_ids:
+            if int(self.ids[at]) in end_ids:
                 return int(self.spans[1][at])
         return None
 

@@ -133,7 +133,9 @@ def convert_messages(messages: Any) -> Items:
     ValueError for an empty list.
     """
     listed = getattr(messages, "messages", messages)
-    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+    if type(listed) is not list and (
+        not isinstance(listed, Sequence) or isinstance(listed, (str, bytes))
+    ):
         raise TypeError(
             f"messages is of type {type(messages).__name__}; expected a list of messages, which "
             'are mappings such as {"role": "user", "content": "Hello"}'

@@ -121,7 +121,8 @@ def render(
     texts, origins = joined_segments(parts, special)
     if final is not None:
         origins = _until(origins, final)
-    segments = Segments(texts[: len(origins)])
+        del texts[len(origins) :]
+    segments = Segments(texts)
     segments._origins = origins
     segments._messages = converted
     segments.has_generation = template.has_generation

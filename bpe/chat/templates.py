@@ -92,6 +92,8 @@ def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _trusted(value: Any) -> Any:
+    if type(value) is str:
+        return _literal(value)
     if isinstance(value, (list, tuple)):
         return [_trusted(item) for item in value]
     return _literal(str(value)) if isinstance(value, str) else value
