@@ -337,14 +337,20 @@ def utf8_of(text: str) -> bytes | None:
 def chat_text_calls(
     type: type[str], slow: tuple[Callable[..., Any], ...]
 ) -> tuple[Callable[..., Any], ...]: ...
-def message_call(
-    type: type[dict[Any, Any]],
-    make: Callable[..., Any],
+def chat_value_calls(
+    types: tuple[type, ...],
+    helpers: tuple[Callable[..., Any], ...],
     roles: dict[str, Any],
-    names: frozenset[str],
-    origin_of: Callable[..., Any],
-    slow: Callable[..., Any],
-) -> Callable[..., Any]: ...
+    shared_names: frozenset[str],
+    aliases: frozenset[str],
+    slow: tuple[Callable[..., Any], ...],
+) -> tuple[Callable[..., Any], ...]: ...
+def json_text(value: object, indent: int = -1) -> str | None:
+    """Return json.dumps(value, ensure_ascii=False, indent=indent); a negative indent is None.
+
+    Returns None for values that only Python knows.
+    """
+
 def field_call(
     type: type[dict[Any, Any]], name: str, nothing: Any, slow: Callable[[Any], Any]
 ) -> Callable[[Any], Any]: ...

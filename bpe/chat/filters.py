@@ -17,6 +17,10 @@ from bpe.chat.formatting import modulo
 from bpe.chat.inputs import Fields, Items
 from bpe.chat.origins import Pieces
 from bpe.chat.text import TracedText, concat, derived, pieces_of, to_text, trim
+from pretok.machine.backend import native_core
+
+_native = native_core()
+_INDENTS = range(17)
 
 
 class Safe(Markup):
@@ -114,8 +118,14 @@ def _tojson(
             sort_keys=sort_keys,
         )
 
+    raw = getattr(x, "_raw", x) if isinstance(x, (Fields, Items)) else x
+    is_usual = not ensure_ascii and separators is None and not sort_keys
+    if _native is not None and is_usual and (indent is None or indent in _INDENTS):
+        text = _native.json_text(raw, -1 if indent is None else indent)
+        if text is not None:
+            return derived(text, x)
     try:
-        return derived(dump(getattr(x, "_raw", x) if isinstance(x, (Fields, Items)) else x), x)
+        return derived(dump(raw), x)
     except TypeError:  # an object that JSON does not know; `x` shows it as its type
         return derived(dump(x), x)
 

@@ -65,7 +65,7 @@ class Items(list[Any]):
     _raw: object
 
 
-def convert(value: Any, path: TextSource) -> Any:
+def _convert(value: Any, path: TextSource) -> Any:
     """Return `value` with each str as a TracedText of its own path; no part of it is trusted.
 
     Mappings, dataclasses and objects with `model_dump` become `Fields`, lists `Items`. Other
@@ -125,6 +125,52 @@ def _plain_key(key: Any) -> Any:
     return str(plain) if isinstance(plain, TracedText) else plain
 
 
+def _convert_any_message(message: dict[Any, Any], at: int) -> Fields:
+    for item in message.values():
+        if item is None:
+            message = {key: item for key, item in message.items() if item is not None}
+            break
+    shown, reasoning = message, ""
+    if not _REASONING_NAMES.isdisjoint(message):
+        reasoning = next(name for name in _REASONING if name in message)
+        shown = _with_reasoning(message, message[reasoning])
+    converted = Fields()
+    for key, item in shown.items():
+        known = key if type(key) is str else _plain_key(key)
+        if type(item) is not str:
+            converted[known] = convert(item, ("messages", at, known))
+        elif known == "role" and item in _TRUSTED_ROLES:
+            converted[known] = _TRUSTED_ROLES[item]
+        elif known in _USUAL_NAMES:
+            converted[known] = make(item, _origin_of(at, known))
+        else:
+            converted[known] = make(item, Origin(("messages", at, known)))
+    converted._path, converted._raw = ("messages", at), shown
+    for alias in _ALIASES if reasoning else ():
+        if alias not in message:
+            converted[alias] = converted[reasoning]
+    return converted
+
+
+def _with_reasoning(message: Mapping[str, Any], reasoning: Any) -> dict[str, Any]:
+    return {"thinking": reasoning, **message, "reasoning_content": reasoning}
+
+
+_native = native_core()
+_calls: tuple[Callable[..., Any], ...] = (_convert, _convert_any_message)
+if _native is not None:
+    _calls = _native.chat_value_calls(
+        (TracedText, Origin, Fields, Items),
+        (_convert_object, _plain_key, _origin_of),
+        _TRUSTED_ROLES,
+        _USUAL_NAMES,
+        _REASONING_NAMES,
+        _calls,
+    )
+convert: Callable[[Any, TextSource], Any] = _calls[0]
+_convert_message: Callable[[dict[Any, Any], int], Fields] = _calls[1]
+
+
 def convert_messages(messages: Any) -> Items:
     """Return the messages without their fields that are None. Roles of ROLES are trusted.
 
@@ -155,48 +201,6 @@ def convert_messages(messages: Any) -> Items:
     return converted
 
 
-def _convert_any_message(message: dict[Any, Any], at: int) -> Fields:
-    for item in message.values():
-        if item is None:
-            message = {key: item for key, item in message.items() if item is not None}
-            break
-    shown, reasoning = message, ""
-    if not _REASONING_NAMES.isdisjoint(message):
-        reasoning = next(name for name in _REASONING if name in message)
-        shown = _with_reasoning(message, message[reasoning])
-    converted = Fields()
-    for key, item in shown.items():
-        known = key if type(key) is str else _plain_key(key)
-        if type(item) is not str:
-            converted[known] = convert(item, ("messages", at, known))
-        elif known == "role" and item in _TRUSTED_ROLES:
-            converted[known] = _TRUSTED_ROLES[item]
-        elif known in _USUAL_NAMES:
-            converted[known] = make(item, _origin_of(at, known))
-        else:
-            converted[known] = make(item, Origin(("messages", at, known)))
-    converted._path, converted._raw = ("messages", at), shown
-    for alias in _ALIASES if reasoning else ():
-        if alias not in message:
-            converted[alias] = converted[reasoning]
-    return converted
-
-
-_native = native_core()
-_convert_message: Callable[[dict[Any, Any], int], Fields] = (
-    _convert_any_message
-    if _native is None
-    else _native.message_call(
-        Fields, make, _TRUSTED_ROLES, _USUAL_NAMES - _REASONING_NAMES, _origin_of,
-        _convert_any_message,
-    )
-)  # fmt: skip
-
-
-def _with_reasoning(message: Mapping[str, Any], reasoning: Any) -> dict[str, Any]:
-    return {"thinking": reasoning, **message, "reasoning_content": reasoning}
-
-
 def convert_tools(tools: Any) -> Any:
     """Return the tools; raises TypeError unless they are a list of mappings."""
     return _convert_list(tools, "tools", "JSON schemas; transformers.utils.get_json_schema(f) "
@@ -212,7 +216,7 @@ def _convert_list(values: Any, name: str, expected: str) -> Any:
     if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is of type {type(values).__name__}; expected a list of {expected}")
     for at, value in enumerate(values):
-        if _fields_of(value) is None or isinstance(value, type):
+        if type(value) is not dict and (_fields_of(value) is None or isinstance(value, type)):
             raise TypeError(
                 f"{name}[{at}] is of type {type(value).__name__}; expected {name} to be {expected}"
             )

@@ -1,5 +1,6 @@
 #include "bindings/chat_calls.hpp"
 
+#include "bindings/chat_text.hpp"
 #include "bindings/fast_function.hpp"
 
 #include <cstddef>
@@ -16,41 +17,15 @@ py::object attribute_named(PyObject *object, const py::object &name) {
   return owned(PyObject_GetAttr(object, name.ptr()));
 }
 
-void append_to(PyObject *list, PyObject *item) {
-  if (PyList_Append(list, item) != 0)
-    throw py::error_already_set();
-}
-
-struct TextCalls {
-  PyTypeObject *type; // TracedText; FastFunctions keeps it alive
-  py::object origin = interned("_origin");
-  py::object several = interned("_several");
-  py::object path = interned("path");
-  py::object allow = interned("allow");
-};
-
-void set_attribute(const py::object &object, const py::object &name, PyObject *value) {
-  if (PyObject_SetAttr(object.ptr(), name.ptr(), value) != 0)
-    throw py::error_already_set();
-}
-
-// Returns a TracedText whose characters all have one origin.
-py::object text_of(const TextCalls &calls, PyObject *text, PyObject *origin) {
-  const py::object arguments = owned(PyTuple_Pack(1, text));
-  py::object traced = owned(PyUnicode_Type.tp_new(calls.type, arguments.ptr(), nullptr));
-  set_attribute(traced, calls.origin, origin);
-  return traced;
-}
-
 // Returns a TracedText of the arguments: a text, and the origin of all its characters.
 PyObject *make_text(TextCalls &calls, const Arguments &args) {
   if (args.count != 2 || !PyUnicode_Check(args[0]))
     return nullptr;
-  return text_of(calls, args[0], args[1]).release().ptr();
+  return traced_text(calls, args[0], args[1]).release().ptr();
 }
 
 // Returns a tuple of the arguments, which are all TracedText.
-PyObject *texts_of(TextCalls &calls, const Arguments &args) {
+PyObject *traced_texts(TextCalls &calls, const Arguments &args) {
   for (std::size_t i = 0; i < args.count; ++i)
     if (Py_TYPE(args[i]) != calls.type)
       return nullptr;
@@ -135,12 +110,12 @@ PyObject *concat_texts(TextCalls &calls, const Arguments &args) {
     return nullptr;
   const bool is_one = pieces.size() == 1;
   py::object text =
-      text_of(calls, joined_texts(texts).ptr(), is_one ? pieces[0].origin.ptr() : Py_None);
+      traced_text(calls, joined_texts(texts).ptr(), is_one ? pieces[0].origin.ptr() : Py_None);
   if (!is_one) {
     py::tuple several(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i)
       several[i] = py::make_tuple(pieces[i].size, pieces[i].origin);
-    set_attribute(text, calls.several, several.ptr());
+    assign(text, calls.several, several.ptr());
   }
   return text.release().ptr();
 }
@@ -209,78 +184,9 @@ py::tuple chat_text_calls(const py::type &type, const py::tuple &slow) {
   return py::make_tuple(functions.make<make_text>("make", slow[0]),
                         functions.make<join_texts>("joined", slow[1]),
                         functions.make<concat_texts>("concat", slow[2]),
-                        functions.make<texts_of>("added_parts", slow[3]),
-                        functions.make<texts_of>("joined_parts", slow[4]),
+                        functions.make<traced_texts>("added_parts", slow[3]),
+                        functions.make<traced_texts>("joined_parts", slow[4]),
                         functions.make<trimmed>("trim", slow[5]));
-}
-
-struct MessageCall {
-  PyObject *type; // Fields; FastFunctions keeps the objects alive
-  PyObject *make;
-  PyObject *roles;
-  PyObject *names;
-  PyObject *origin_of;
-  py::object role = interned("role");
-  py::object messages = interned("messages");
-  py::object path = interned("_path");
-  py::object raw = interned("_raw");
-};
-
-// Returns the value of a field of a message as TracedText, or nothing if the field or its value
-// is not a usual one.
-py::object message_text(const MessageCall &call, PyObject *at, PyObject *name,
-                        PyObject *value) {
-  if (!PyUnicode_CheckExact(name) || !PyUnicode_CheckExact(value))
-    return {};
-  const int is_known = PySet_Contains(call.names, name);
-  if (is_known < 0)
-    throw py::error_already_set();
-  if (is_known == 0)
-    return {};
-  if (PyUnicode_Compare(name, call.role.ptr()) == 0)
-    if (PyObject *const trusted = PyDict_GetItemWithError(call.roles, value))
-      return py::reinterpret_borrow<py::object>(trusted);
-  const py::object origin =
-      owned(PyObject_CallFunctionObjArgs(call.origin_of, at, name, nullptr));
-  return owned(PyObject_CallFunctionObjArgs(call.make, value, origin.ptr(), nullptr));
-}
-
-// Returns a message, whose fields are usual ones with texts, as Fields. The second argument is
-// its index.
-PyObject *convert_message(MessageCall &call, const Arguments &args) {
-  if (args.count != 2 || !PyDict_CheckExact(args[0]))
-    return nullptr;
-  py::object fields = owned(PyObject_CallNoArgs(call.type));
-  PyObject *name = nullptr;
-  PyObject *value = nullptr;
-  for (Py_ssize_t place = 0; PyDict_Next(args[0], &place, &name, &value) != 0;) {
-    const auto kept_name = py::reinterpret_borrow<py::object>(name);
-    const auto kept_value = py::reinterpret_borrow<py::object>(value);
-    const py::object text = message_text(call, args[1], name, value);
-    if (!text)
-      return nullptr;
-    if (PyDict_SetItem(fields.ptr(), name, text.ptr()) != 0)
-      throw py::error_already_set();
-  }
-  const py::object path = owned(PyTuple_Pack(2, call.messages.ptr(), args[1]));
-  set_attribute(fields, call.path, path.ptr());
-  set_attribute(fields, call.raw, args[0]);
-  return fields.release().ptr();
-}
-
-// Returns a function that converts a message and its index to an object of `type`. It makes
-// texts with `make` and `origin_of`; `roles` has the texts of trusted roles, and `names` the
-// usual fields. Calls `slow` for a message with other fields or values.
-py::object message_call(const py::type &type, const py::object &make, const py::dict &roles,
-                        const py::frozenset &names, const py::object &origin_of,
-                        const py::object &slow) {
-  if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject *>(type.ptr()), &PyDict_Type))
-    throw py::type_error("expected a subclass of dict");
-  return FastFunctions<MessageCall>(
-             std::make_unique<MessageCall>(MessageCall{type.ptr(), make.ptr(), roles.ptr(),
-                                                       names.ptr(), origin_of.ptr()}),
-             py::make_tuple(type, make, roles, names, origin_of))
-      .make<convert_message>("message", slow);
 }
 
 struct FieldCall {
@@ -320,8 +226,6 @@ py::object field_call(const py::type &type, const py::str &name, const py::objec
 
 void bind_chat_calls(py::module_ &module) {
   module.def("chat_text_calls", &chat_text_calls, py::arg("type"), py::arg("slow"));
-  module.def("message_call", &message_call, py::arg("type"), py::arg("make"), py::arg("roles"),
-             py::arg("names"), py::arg("origin_of"), py::arg("slow"));
   module.def("field_call", &field_call, py::arg("type"), py::arg("name"), py::arg("nothing"),
              py::arg("slow"));
 }

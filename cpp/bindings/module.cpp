@@ -2,6 +2,8 @@
 // API.
 #include "bindings/added_binding.hpp"
 #include "bindings/chat_calls.hpp"
+#include "bindings/chat_json.hpp"
+#include "bindings/chat_values.hpp"
 #include "bindings/chunk_calls.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/huggingface_call.hpp"
@@ -109,6 +111,8 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_token_places(module);
   pretok::bind_prompt_cache(module);
   pretok::bind_chat_calls(module);
+  pretok::bind_chat_json(module);
+  pretok::bind_chat_values(module);
   pretok::bind_chunks(module);
   pretok::bind_split_ways(module);
   pretok::bind_training(module);

@@ -209,6 +209,10 @@ class Fields(dict[Any, Any]):
     __slots__ = ("_path", "_raw")
 
 
+class Items(list[Any]):
+    __slots__ = ("_path", "_raw")
+
+
 class WithSlot:
     __slots__ = ("call",)
 
@@ -419,8 +423,13 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "chat_text_calls()[3]": lambda: (traced("a"), traced("b")),
     "chat_text_calls()[4]": lambda: (traced("a"), traced("b")),
     "chat_text_calls()[5]": lambda: (traced("a"),),
-    "message_call": lambda: (Fields, slow, {"user": ""}, frozenset(["role"]), slow, slow),
-    "message_call()": lambda: ({"role": "user"}, 0),
+    "chat_value_calls": lambda: (
+        (Traced, Origin, Fields, Items), (slow,) * 3, {"user": ""}, frozenset(["role"]),
+        frozenset(["thinking"]), (slow,) * 2,
+    ),
+    "chat_value_calls()[0]": lambda: ({"a": ["b", 1, None]}, ("tools",)),
+    "chat_value_calls()[1]": lambda: ({"role": "user", "content": ["a"]}, 0),
+    "json_text": lambda: ({"a": ["b", 1, None]}, 4),
     "field_call": lambda: (Mapping, "name", None, slow),
     "field_call()": lambda: (Mapping(name=1),),
 }  # fmt: skip
@@ -438,7 +447,12 @@ MADE: dict[str, Callable[[], Any]] = {
         f"chat_text_calls()[{at}]": lambda at=at: _core.chat_text_calls(Traced, (slow,) * 6)[at]  # type: ignore[misc]
         for at in range(6)
     },
-    "message_call()": lambda: _core.message_call(*VALID["message_call"]()),
+    **{
+        f"chat_value_calls()[{at}]": lambda at=at: _core.chat_value_calls(  # type: ignore[misc]
+            *VALID["chat_value_calls"]()
+        )[at]
+        for at in range(2)
+    },
     "field_call()": lambda: _core.field_call(Mapping, "name", None, slow),
     "huggingface_call()": huggingface_call,
 }

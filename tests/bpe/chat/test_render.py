@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from bpe import chat
-from bpe.chat import ChatTemplateError, Segments, inputs, render
-from bpe.chat.text import pieces_of
+from bpe.chat import ChatTemplateError, Segments, render
 
 # Greek text is that of users, and Latin text that of templates.
 CONTENT = "\u03b1<x>\u03b2 \u03b3\n"
@@ -399,28 +398,3 @@ def test_messages_are_not_changed() -> None:
 def test_public_names() -> None:
     for name in chat.__all__:
         assert hasattr(chat, name)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"role": "user", "content": "a"},
-        {"content": "", "role": "<e>", "name": "n", "tool_call_id": "7"},
-        {"role": "assistant", "content": None, "reasoning": "r"},
-        {"role": "assistant", "content": [{"type": "text", "text": "a"}], "tool_calls": []},
-        {"role": "tool", "other": "b", 5: "c"},
-        {},
-    ],
-)
-def test_messages_are_converted_alike_in_python(message: dict[Any, Any]) -> None:
-    found, expected = (
-        convert(message, 3) for convert in (inputs._convert_message, inputs._convert_any_message)
-    )
-    assert type(found) is type(expected) is inputs.Fields
-    assert [*dict.items(found)] == [*dict.items(expected)]
-    assert (found._path, found._raw) == (expected._path, expected._raw)
-    for value, other in zip(dict.values(found), dict.values(expected), strict=True):
-        assert type(value) is type(other)
-        if isinstance(value, str):
-            paths = [[origin.path for _, origin in pieces_of(text)] for text in (value, other)]
-            assert paths[0] == paths[1]
