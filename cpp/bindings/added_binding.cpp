@@ -73,8 +73,7 @@ AddedTokenPhases moved(const AddedTokenPhases &added, const std::vector<std::siz
 // for a segment that is not an added token. The second is (content, position) of the refused
 // token, or None.
 py::tuple segments(const AddedTokenPhases &added, const py::bytes &text) {
-  const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
-  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
+  const auto [data, size] = bytes_of(text);
   py::list result;
   const Refusal refusal = added.all.split(data, size, [&](const Segment &segment) {
     py::object id = py::none();

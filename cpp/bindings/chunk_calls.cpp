@@ -152,14 +152,14 @@ public:
                const Array<std::int32_t> &ends, bool puts_prefix, const py::object &blocked,
                const py::object &allowed, bool is_normal, std::size_t longest, std::size_t room,
                bool is_str)
-      : owner_(tokenizer), tokenizer_(native(tokenizer).whole_tokenizer()),
+      : owner_(tokenizer), tokenizer_(NativeTokenizer::of(tokenizer).tokenizers().whole()),
         added_(std::move(added)), proofs_(std::move(proofs)), data_(std::move(data)),
         ends_(ends), is_str_(is_str) {
     if (added_ == nullptr || proofs_ == nullptr)
       throw py::type_error("expected AddedTokens and PairProofs");
     ChunkText parts;
-    parts.data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data_.ptr()));
-    parts.size = static_cast<std::size_t>(PyBytes_GET_SIZE(data_.ptr()));
+    parts.data = bytes_of(data_).data;
+    parts.size = bytes_of(data_).size;
     parts.ends = ends_.data();
     parts.count = static_cast<std::size_t>(ends_.size());
     if (ends_.ndim() != 1 || !ascends(parts.ends, parts.count, parts.size))
@@ -243,12 +243,6 @@ public:
   }
 
 private:
-  static const NativeTokenizer &native(const py::object &tokenizer) {
-    if (!py::isinstance<NativeTokenizer>(tokenizer))
-      throw py::type_error("expected a Tokenizer");
-    return py::cast<const NativeTokenizer &>(tokenizer);
-  }
-
   template <typename Number>
   static bool ascends(const Number *places, std::size_t count, std::size_t size) {
     if (count == 0)
@@ -274,13 +268,9 @@ private:
   }
 
   py::object text_of(const std::uint8_t *data, std::size_t size) const {
-    PyObject *const result =
-        is_str_ ? new_text(data, size, "strict")
-                : PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data),
-                                            static_cast<Py_ssize_t>(size));
-    if (result == nullptr)
-      throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(result);
+    return owned(is_str_ ? new_text(data, size, "strict")
+                         : PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data),
+                                                     static_cast<Py_ssize_t>(size)));
   }
 
   py::object owner_; // of tokenizer_

@@ -1,6 +1,7 @@
 // Converts Python texts to views for the core, and results of the core to NumPy arrays.
 #pragma once
 
+#include "core/base/byte_view.hpp"
 #include "core/base/scratch.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/sources.hpp"
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -172,6 +174,27 @@ private:
   int width_ = 0; // bytes per code unit of a str; 0: the object is bytes
 };
 
+// Returns a new reference as an object. Throws the Python error if there is none.
+inline py::object owned(PyObject *object) {
+  if (object == nullptr)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+// Return views of a bytes object, which must outlive them.
+inline ByteView bytes_of(const py::bytes &object) {
+  return {reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object.ptr())),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()))};
+}
+inline std::string_view view_of(const py::bytes &object) {
+  const ByteView bytes = bytes_of(object);
+  return {reinterpret_cast<const char *>(bytes.data), bytes.size};
+}
+
+inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
 // Returns `object` as a T. Throws py::type_error if it is not one; `expected` says what T is.
 template <typename T> T cast_argument(py::handle object, const char *expected) {
   try {
@@ -198,12 +221,12 @@ template <typename T> py::capsule owning_capsule(std::unique_ptr<T> object) {
   return capsule;
 }
 
-// Runs work(). Releases the GIL during the work if `size` is at least MIN_SIZE_TO_RELEASE.
-template <typename Work> void unlocked(std::size_t size, Work work) {
+// Returns work(). Releases the GIL during the work if `size` is at least MIN_SIZE_TO_RELEASE.
+template <typename Work> auto unlocked(std::size_t size, Work work) {
   std::optional<py::gil_scoped_release> released;
   if (size >= MIN_SIZE_TO_RELEASE)
     released.emplace();
-  work();
+  return work();
 }
 
 // Returns a NumPy array that owns `values`. Does not copy the elements.

@@ -51,11 +51,9 @@ template <typename Use> bool use_items(PyObject *const *items, std::size_t count
 template <typename Id, typename Use> bool use_array(const py::array &ids, Use use) {
   const auto *at = static_cast<const Id *>(ids.data());
   const auto size = static_cast<std::size_t>(ids.size());
-  bool result = false;
-  unlocked(size, [&] {
-    result = use(size, [at](std::size_t i) { return static_cast<std::int64_t>(at[i]); });
+  return unlocked(size, [&] {
+    return use(size, [at](std::size_t i) { return static_cast<std::int64_t>(at[i]); });
   });
-  return result;
 }
 
 // Returns use(count, id_at) for `ids`; id_at(i) is id i, or a negative number if item i is not
@@ -63,9 +61,7 @@ template <typename Id, typename Use> bool use_array(const py::array &ids, Use us
 template <typename Use> bool use_ids(PyObject *ids, Use use) {
   if (PyList_CheckExact(ids)) {
 #ifdef Py_GIL_DISABLED
-    const auto copy = py::reinterpret_steal<py::tuple>(PyList_AsTuple(ids));
-    if (!copy)
-      throw py::error_already_set();
+    const py::object copy = owned(PyList_AsTuple(ids));
     ids = copy.ptr();
 #endif
     // use_items runs no Python code, so nothing changes the list during the call.
@@ -186,13 +182,11 @@ PyObject *decode_to_bytes(const Decoder &decoder, PyObject *ids, bool skip_speci
 const Decoder &DeferredDecoder::get() const {
   return decoder_.get([&] {
     const TokenizerSpec &spec = *spec_;
-    std::unique_ptr<const Decoder> made;
-    unlocked(MIN_SIZE_TO_RELEASE, [&] {
+    return unlocked(MIN_SIZE_TO_RELEASE, [&] {
       const bool has_chain = !spec.steps.empty() || spec.metaspace;
       const NormalizerChain chain(spec.steps, spec.metaspace);
-      made = make_decoder(spec, spec.vocabulary.ids.size(), has_chain ? &chain : nullptr);
+      return make_decoder(spec, spec.vocabulary.ids.size(), has_chain ? &chain : nullptr);
     });
-    return made;
   });
 }
 

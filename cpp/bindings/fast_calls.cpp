@@ -112,7 +112,7 @@ template <typename Finish> auto for_ids(Finish finish) {
     StackIds ids;
     const Refusal refusal =
         text.is_normal
-            ? tokenizer.encode_normalized(text.data, text.size, added, cache, ids.buffer)
+            ? tokenizer.encoder().encode(text.data, text.size, added.all, cache, ids.buffer)
             : tokenizer.encode(text.data, text.size, added, cache, ids.buffer);
     return refusal.token == nullptr ? finish(ids.buffer) : nullptr;
   };
@@ -135,8 +135,8 @@ PyObject *count_ids(FastCalls &calls, const Arguments &args) {
                   std::size_t result = 0;
                   const Refusal refusal =
                       text.is_normal
-                          ? tokenizer.count_normalized(text.data, text.size, added, cache,
-                                                       result)
+                          ? tokenizer.encoder().count(text.data, text.size, added.all, cache,
+                                                      result)
                           : tokenizer.count(text.data, text.size, added, cache, result);
                   return refusal.token == nullptr ? PyLong_FromSize_t(result) : nullptr;
                 });

@@ -40,10 +40,7 @@ public:
     // PyMethodDef stores functions of every calling convention as PyCFunction.
     static PyMethodDef method{name, c_function<ANSWER>(), METH_FASTCALL, nullptr};
     const py::tuple self = py::make_tuple(state_, slow, kept_);
-    PyObject *function = PyCFunction_NewEx(&method, self.ptr(), nullptr);
-    if (function == nullptr)
-      throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(function);
+    return owned(PyCFunction_NewEx(&method, self.ptr(), nullptr));
   }
 
   // Returns the State of a function that `make` made of ANSWER, or nullptr for any other
@@ -79,20 +76,8 @@ private:
   py::object kept_;
 };
 
-// Returns a new reference as an object. Throws the Python error if there is none.
-inline py::object owned(PyObject *object) {
-  if (object == nullptr)
-    throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
 // Returns the interned str of a name. A literal with this text in Python code is the same
 // object, so comparing pointers suffices.
-inline py::object interned(const char *name) {
-  PyObject *str = PyUnicode_InternFromString(name);
-  if (str == nullptr)
-    throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(str);
-}
+inline py::object interned(const char *name) { return owned(PyUnicode_InternFromString(name)); }
 
 } // namespace pretok

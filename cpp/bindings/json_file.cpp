@@ -25,9 +25,7 @@ public:
   // Returns false if C++ leaves the file to Python.
   bool open() {
     const std::string_view text = view_of(file_);
-    bool is_open = false;
-    unlocked(text.size(), [&] { is_open = !json_.open(text); });
-    return is_open;
+    return unlocked(text.size(), [&] { return !json_.open(text); });
   }
 
   py::bytes rest() const { return json_.rest(); }
@@ -79,8 +77,7 @@ public:
 private:
   template <typename Read> std::optional<NativeSpec> read(Read read_spec) const {
     auto spec = std::make_shared<TokenizerSpec>();
-    LoadError error;
-    unlocked(view_of(file_).size(), [&] { error = read_spec(*spec); });
+    const LoadError error = unlocked(view_of(file_).size(), [&] { return read_spec(*spec); });
     return error ? std::nullopt : std::optional(NativeSpec{std::move(spec)});
   }
 

@@ -71,6 +71,14 @@ private:
   Bounds &offsets_;
 };
 
+// Returns work(source) for a text. Releases the GIL if the text is long.
+template <typename Work>
+auto with_source(const PreTokenizer &pre_tokenizer, py::handle text, Work work) {
+  return TextView(text).with_source(pre_tokenizer.classes(), [&](const auto &source) {
+    return unlocked(source.size(), [&] { return work(source); });
+  });
+}
+
 // Returns a list of make(start, end) for each pair of adjacent `bounds`.
 template <typename Make> py::list slices(const Bounds &bounds, Make make) {
   py::list result(bounds.size() - 1);
@@ -99,20 +107,14 @@ py::list slices_of_str(py::handle text, const Bounds &bounds) {
 template <typename Make>
 py::list kept(const PreTokenizer &pre_tokenizer, py::handle text, Make make) {
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
-  TextView(text).with_source(pre_tokenizer.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] {
-      pre_tokenizer.spans(source, kernels(), [&](std::size_t start, std::size_t end, int) {
-        spans.emplace_back(start, end);
-      });
+  with_source(pre_tokenizer, text, [&](const auto &source) {
+    pre_tokenizer.spans(source, kernels(), [&](std::size_t start, std::size_t end, int) {
+      spans.emplace_back(start, end);
     });
   });
   py::list result;
-  for (const auto &[start, end] : spans) {
-    const auto slice = py::reinterpret_steal<py::object>(make(start, end));
-    if (!slice)
-      throw py::error_already_set();
-    result.append(slice);
-  }
+  for (const auto &[start, end] : spans)
+    result.append(owned(make(start, end)));
   return result;
 }
 
@@ -162,11 +164,8 @@ Bounds boundaries_of(const PreTokenizer &pre_tokenizer, const Source &source) {
 }
 
 Bounds boundaries(const PreTokenizer &pre_tokenizer, py::handle text) {
-  Bounds bounds;
-  TextView(text).with_source(pre_tokenizer.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] { bounds = boundaries_of(pre_tokenizer, source); });
-  });
-  return bounds;
+  return with_source(pre_tokenizer, text,
+                     [&](const auto &source) { return boundaries_of(pre_tokenizer, source); });
 }
 
 } // namespace
@@ -201,31 +200,25 @@ py::list NativeMachine::split_bytes(const py::bytes &data) const {
 py::array_t<std::int64_t> NativeMachine::offsets(py::handle text,
                                                  const std::string &unit) const {
   Bounds bounds = boundaries(pre_tokenizer_, text);
-  TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] { convert(source, bounds, unit_of(unit)); });
-  });
+  with_source(pre_tokenizer_, text,
+              [&](const auto &source) { convert(source, bounds, unit_of(unit)); });
   return as_array(std::move(bounds));
 }
 
 std::size_t NativeMachine::count(py::handle text) const {
-  std::size_t result = 0;
-  TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] { result = pretok::count(pre_tokenizer_, source); });
-  });
-  return result;
+  return with_source(pre_tokenizer_, text,
+                     [&](const auto &source) { return pretok::count(pre_tokenizer_, source); });
 }
 
 py::tuple NativeMachine::steps(const py::str &text) const {
   Bounds starts;
   Bounds ends;
   std::vector<std::int32_t> rules;
-  TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] {
-      pre_tokenizer_.steps(source, [&](std::size_t start, std::size_t end, int rule) {
-        starts.push_back(static_cast<std::int64_t>(start));
-        ends.push_back(static_cast<std::int64_t>(end));
-        rules.push_back(rule);
-      });
+  with_source(pre_tokenizer_, text, [&](const auto &source) {
+    pre_tokenizer_.steps(source, [&](std::size_t start, std::size_t end, int rule) {
+      starts.push_back(static_cast<std::int64_t>(start));
+      ends.push_back(static_cast<std::int64_t>(end));
+      rules.push_back(rule);
     });
   });
   return py::make_tuple(as_array(std::move(starts)), as_array(std::move(ends)),
@@ -236,20 +229,17 @@ py::tuple NativeMachine::advance(const py::str &chars, bool partial, bool in_gap
                                  int rule) const {
   std::vector<std::size_t> ends;
   std::vector<int> rules;
-  Undecided undecided{};
   if (rule < GAP || rule >= only().rule_count())
     throw py::value_error("expected -1 or the index of a rule, below " +
                           std::to_string(only().rule_count()) + "; got " +
                           std::to_string(rule));
-  TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
-    unlocked(source.size(), [&] {
-      const auto add = [&](std::size_t end, int made_by) {
-        ends.push_back(end);
-        rules.push_back(made_by);
-      };
-      undecided = rule == GAP ? only().run(source, partial, in_gap, add)
-                              : only().run_from(rule, source, partial, in_gap, add);
-    });
+  const auto add = [&](std::size_t end, int made_by) {
+    ends.push_back(end);
+    rules.push_back(made_by);
+  };
+  const Undecided undecided = with_source(pre_tokenizer_, chars, [&](const auto &source) {
+    return rule == GAP ? only().run(source, partial, in_gap, add)
+                       : only().run_from(rule, source, partial, in_gap, add);
   });
   return py::make_tuple(ends, rules, undecided.position, undecided.in_gap, undecided.rule,
                         undecided.restart, undecided.min_more, undecided.classes);

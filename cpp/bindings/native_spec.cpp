@@ -200,9 +200,8 @@ NativeSpec read_native_spec(const py::object &file) {
   LoadError error;
   if (py::isinstance<py::bytes>(file)) {
     const std::string_view data = view_of(py::reinterpret_borrow<py::bytes>(file));
-    unlocked(data.size(), [&] {
-      error =
-          read_spec(reinterpret_cast<const std::uint8_t *>(data.data()), data.size(), *spec);
+    error = unlocked(data.size(), [&] {
+      return read_spec(reinterpret_cast<const std::uint8_t *>(data.data()), data.size(), *spec);
     });
   } else {
     if (!py::hasattr(file, "seek") || !py::hasattr(file, "read"))

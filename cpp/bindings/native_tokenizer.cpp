@@ -27,19 +27,9 @@
 namespace pretok {
 namespace {
 
-const std::uint8_t *bytes_of(const py::bytes &object) {
-  return reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object.ptr()));
-}
-
-std::size_t size_of(const py::bytes &object) {
-  return static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()));
-}
-
 bool is_normal_text(const py::object &text) {
   const TextView view(text);
-  bool result = false;
-  unlocked(view.size(), [&] { result = is_normal(view); });
-  return result;
+  return unlocked(view.size(), [&] { return is_normal(view); });
 }
 
 py::tuple spans_result(IdBuffer &&ids, Spans &&spans) {
@@ -75,12 +65,9 @@ DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *
     TokenizerOptions options = all;
     options.for_short_texts = for_short_texts;
     std::unique_ptr<Tokenizer> result;
-    LoadError error;
-    unlocked(is_alone ? MIN_SIZE_TO_RELEASE : 0, [&] {
-      TokenizerSpec parts = *spec;
-      error = make_tokenizer(std::move(parts), std::move(options), result);
-    });
-    throw_if(error);
+    throw_if(unlocked(is_alone ? MIN_SIZE_TO_RELEASE : 0, [&] {
+      return make_tokenizer(TokenizerSpec(*spec), std::move(options), result);
+    }));
     return result;
   };
 }
@@ -173,15 +160,8 @@ py::array_t<std::uint32_t> NativeTokenizer::encode_some(const py::object &text,
                                                         double dropout, std::uint64_t seed,
                                                         bool continuation) const {
   const DropoutOptions options = dropout_options(dropout, seed);
-  const TextView view(text);
-  const Encoder::Part part = continuation ? Encoder::Part::LATER : Encoder::Part::FIRST;
-  EncodeResult result;
-  unlocked(view.size(), [&] {
-    encode_texts(tokenizers_.whole(), OutputKind::IDS, std::vector<TextView>{view}, added, 1,
-                 result, is_not_refused, InterruptCheck(), part, &options);
-  });
-  raise_if_refused(result, py::none());
-  return as_array_of_ids(std::move(result.ids));
+  return as_array_of_ids(std::move(
+      encoded(OutputKind::IDS, TextView(text), added, 1, continuation, &options).ids));
 }
 
 py::tuple NativeTokenizer::encode_batch_some(const py::list &texts,
@@ -216,14 +196,14 @@ py::tuple NativeTokenizer::spans(const py::object &text, const AddedTokenPhases 
 
 py::tuple NativeTokenizer::spans_of_normalized(const py::bytes &text,
                                                const AddedTokenPhases &added) const {
-  const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(size_of(text));
+  const ByteView bytes = bytes_of(text);
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(bytes.size);
   IdBuffer ids;
   Spans spans;
-  Refusal refusal;
-  unlocked(size_of(text), [&] {
+  const Refusal refusal = unlocked(bytes.size, [&] {
     const CacheLease cache(tokenizer->caches());
-    refusal = tokenizer->encoder().encode_spans(bytes_of(text), size_of(text), added.all,
-                                                *cache, ids, spans.starts, spans.ends);
+    return tokenizer->encoder().encode_spans(bytes.data, bytes.size, added.all, *cache, ids,
+                                             spans.starts, spans.ends);
   });
   if (refusal.token != nullptr)
     throw py::value_error("expected a text without refused tokens");
@@ -233,31 +213,29 @@ py::tuple NativeTokenizer::spans_of_normalized(const py::bytes &text,
 std::size_t NativeTokenizer::safe_cut(const py::bytes &text, const AddedTokenPhases &added,
                                       bool later) const {
   const Tokenizer &tokenizer = tokenizers_.whole();
-  std::size_t cut = 0;
-  unlocked(size_of(text), [&] {
-    cut = find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes_of(text),
-                   size_of(text), later ? Encoder::Part::LATER : Encoder::Part::FIRST)
-              .position;
+  const ByteView bytes = bytes_of(text);
+  return unlocked(bytes.size, [&] {
+    return find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes.data, bytes.size,
+                    later ? Encoder::Part::LATER : Encoder::Part::FIRST)
+        .position;
   });
-  return cut;
 }
 
 py::list NativeTokenizer::merge(const py::bytes &pre_token) const {
   const Vocabulary &vocabulary = tokenizers_.whole().vocabulary();
-  const std::uint8_t *const data = bytes_of(pre_token);
-  const std::size_t size = size_of(pre_token);
+  const ByteView bytes = bytes_of(pre_token);
   IdBuffer ids;
-  if (size != 0)
-    unlocked(size,
-             [&] { ids.add(vocabulary.encode(data, size, data + size, ids.room(size))); });
+  if (bytes.size != 0)
+    ids.add(unlocked(bytes.size, [&] {
+      return vocabulary.encode(bytes.data, bytes.size, bytes.data + bytes.size,
+                               ids.room(bytes.size));
+    }));
   return id_objects_.as_list(ids.data(), ids.size());
 }
 
 py::array_t<std::uint32_t> NativeTokenizer::merges() const {
   const Vocabulary &vocabulary = tokenizers_.whole().vocabulary();
-  std::vector<Merge> result;
-  unlocked(MIN_SIZE_TO_RELEASE, [&] { result = vocabulary.merges(); });
-  return as_rows(result);
+  return as_rows(unlocked(MIN_SIZE_TO_RELEASE, [&] { return vocabulary.merges(); }));
 }
 
 py::object NativeTokenizer::decode(const py::list &ids) const {
@@ -335,12 +313,6 @@ void NativeTokenizer::trim() {
 #endif
 }
 
-const NativeTokenizer &NativeTokenizer::of(const py::object &self) {
-  if (!py::isinstance<NativeTokenizer>(self))
-    throw py::type_error("expected a Tokenizer");
-  return py::cast<const NativeTokenizer &>(self);
-}
-
 py::object NativeTokenizer::rendered(const py::object &self) {
   const NativeTokenizer &native = of(self);
   if (!native.decodes_)
@@ -364,7 +336,7 @@ py::object NativeTokenizer::rendered(const py::object &self) {
 
 EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
                                       const AddedTokenPhases &added, unsigned threads,
-                                      bool continuation) const {
+                                      bool continuation, const DropoutOptions *dropout) const {
   const Encoder::Part part = continuation ? Encoder::Part::LATER : Encoder::Part::FIRST;
   const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(text.size());
   EncodeResult result;
@@ -373,7 +345,7 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
       // The system allocates a memory page at the first write, so room that the ids do not
       // need takes no memory.
       result.ids.reserve(text.size() / 2);
-    if (plan_tasks(text.size(), threads).task_size == 0) {
+    if (dropout == nullptr && plan_tasks(text.size(), threads).task_size == 0) {
       const CacheLease cache(tokenizer->caches());
       Scratch scratch;
       text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
@@ -381,7 +353,7 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
       });
     } else {
       encode_texts(*tokenizer, output, std::vector<TextView>{text}, added, threads, result,
-                   is_not_refused, InterruptCheck(), part);
+                   is_not_refused, InterruptCheck(), part, dropout);
     }
   });
   raise_if_refused(result, py::none());

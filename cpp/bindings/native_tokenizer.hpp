@@ -123,19 +123,22 @@ public:
   const char *normalizer() const { return normalizer_; }
   // Returns the bytes that have no token.
   std::vector<int> missing_bytes() const { return missing_bytes_; }
-  const Tokenizer &whole_tokenizer() const { return tokenizers_.whole(); }
   bool has_all_tables() const { return tokenizers_.has_whole(); }
   std::size_t cache_bytes() const {
     return tokenizers_.has_any() ? tokenizers_.current()->caches().budget().used() : 0;
   }
   void trim();
 
-private:
-  static const NativeTokenizer &of(const py::object &self);
+  // Throws py::type_error for any other object.
+  static const NativeTokenizer &of(const py::object &self) {
+    return cast_argument<const NativeTokenizer &>(self, "a Tokenizer");
+  }
 
+private:
   // Encodes one text. Throws the Python error for a refused special token.
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokenPhases &added,
-                       unsigned threads, bool continuation) const;
+                       unsigned threads, bool continuation,
+                       const DropoutOptions *dropout = nullptr) const;
 
   // Returns the options of a call. Throws the Python error if they are invalid.
   DropoutOptions dropout_options(double dropout, std::uint64_t seed) const;

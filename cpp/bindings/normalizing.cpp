@@ -22,24 +22,11 @@
 namespace pretok {
 namespace {
 
-struct Bytes {
-  explicit Bytes(const py::bytes &object)
-      : data(reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object.ptr()))),
-        size(static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()))) {}
-  const std::uint8_t *data;
-  std::size_t size;
-};
-
-py::bytes as_bytes(const std::vector<std::uint8_t> &data) {
-  return py::bytes(reinterpret_cast<const char *>(data.data()), data.size());
-}
-
 // Returns the result of Charsmap::find_problem, "" if there is no problem, and the growth.
 std::pair<std::string, std::size_t> check_charsmap(const py::bytes &blob) {
-  const Bytes bytes(blob);
-  const char *problem = nullptr;
+  const ByteView bytes = bytes_of(blob);
   Charsmap charsmap(bytes.data, bytes.size);
-  unlocked(bytes.size, [&] { problem = charsmap.find_problem(); });
+  const char *const problem = unlocked(bytes.size, [&] { return charsmap.find_problem(); });
   return {problem == nullptr ? "" : problem, charsmap.max_growth()};
 }
 
@@ -48,7 +35,7 @@ class NativeNormalizer {
 public:
   // `stored` is the section `steps` of a .pretok file. `symbols` are for SentencePiece.
   NativeNormalizer(const py::bytes &stored, std::vector<std::string> symbols) {
-    const Bytes bytes(stored);
+    const ByteView bytes = bytes_of(stored);
     PretokFileReader reader(bytes.data, bytes.size, 0);
     TokenizerSpec spec;
     if (!read_steps_section(reader, spec))
@@ -64,7 +51,7 @@ public:
   }
 
   py::bytes normalized(const py::bytes &text) const {
-    const Bytes bytes(text);
+    const ByteView bytes = bytes_of(text);
     std::vector<std::uint8_t> normal;
     unlocked(bytes.size, [&] {
       if (sentencepiece_)
@@ -79,7 +66,7 @@ public:
   // span of the text. The offsets count code points. Returns None if a chain gets bytes that
   // are not UTF-8: such bytes may form a code point in the normalized text.
   py::object align(const py::bytes &text) const {
-    const Bytes bytes(text);
+    const ByteView bytes = bytes_of(text);
     std::vector<std::uint8_t> normal;
     std::vector<std::int64_t> spans;
     bool is_done = true;
@@ -96,7 +83,7 @@ public:
   }
 
 private:
-  std::vector<std::int64_t> align_sentencepiece(const Bytes &text,
+  std::vector<std::int64_t> align_sentencepiece(ByteView text,
                                                 std::vector<std::uint8_t> &normal) const {
     std::vector<std::int64_t> origins;
     sentencepiece_->align(text.data, text.size, normal, origins);
@@ -107,7 +94,7 @@ private:
     return spans;
   }
 
-  std::vector<std::int64_t> align_chain(const Bytes &text,
+  std::vector<std::int64_t> align_chain(ByteView text,
                                         std::vector<std::uint8_t> &normal) const {
     Origins origins;
     chain_->align(text.data, text.size, normal, origins);

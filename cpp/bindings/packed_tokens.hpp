@@ -20,15 +20,6 @@ inline constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY
 // NumPy copies other arrays, and lists, only if T holds each value of their type.
 template <typename T> using Array = py::array_t<T, PLAIN_ARRAY>;
 
-inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
-inline std::string_view view_of(const py::bytes &data) {
-  return {PyBytes_AS_STRING(data.ptr()),
-          static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))};
-}
-
 template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   if (values.ndim() != 1)
     throw py::value_error("expected an array of one dimension");

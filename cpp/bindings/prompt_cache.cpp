@@ -22,23 +22,12 @@ namespace {
 // Ids that come before or after a text.
 using Around = std::vector<std::uint32_t>;
 
-std::string_view view_of(const py::bytes &object) {
-  return {PyBytes_AS_STRING(object.ptr()),
-          static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()))};
-}
-
-void append(const Around &more, IdBuffer &ids) {
-  std::copy(more.begin(), more.end(), ids.room(more.size()));
-  ids.add(more.size());
-}
-
 // bpe.sessions.prompt_cache documents the methods.
 class NativePromptCache {
 public:
   NativePromptCache(py::object tokenizer, std::size_t max_bytes, std::size_t min_window,
                     std::size_t max_window, std::uint64_t hash_mask)
-      : owner_(std::move(tokenizer)),
-        tokenizers_(cast_argument<const NativeTokenizer &>(owner_, "a Tokenizer").tokenizers()),
+      : owner_(std::move(tokenizer)), tokenizers_(NativeTokenizer::of(owner_).tokenizers()),
         prompts_({max_bytes, min_window, max_window, hash_mask}) {
     if (min_window < 1 || max_window < min_window)
       throw py::value_error("expected 1 <= min_window <= max_window");
@@ -61,7 +50,7 @@ public:
       // The system allocates a memory page at the first write, so room that the ids do not need
       // takes no memory.
       ids.reserve(view.size() / 2 + before.size() + after.size());
-      append(before, ids);
+      ids.append(before.data(), before.size());
       const CacheLease cache(tokenizer->caches());
       InterruptCheck interrupt_check;
       Scratch scratch;
@@ -72,7 +61,7 @@ public:
             interrupt_check();
         });
       });
-      append(after, ids);
+      ids.append(after.data(), after.size());
     });
     EncodeResult refused;
     refused.refusal = result.refusal;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pretok {
@@ -44,26 +46,39 @@ private:
   std::vector<std::uint32_t> far_;
 };
 
+// Checks the range from `start` to `end`.
+void check(std::size_t start, std::size_t end, std::size_t size) {
+  if (start > end || end > size)
+    throw py::value_error("expected 0 <= start <= end <= size");
+}
+
+// Throws an error if text was dropped.
+void check_text(const Session &session) {
+  if (session.dropped() != 0)
+    throw py::value_error("the session has dropped its text");
+}
+
 } // namespace
 
-template <typename Work> void NativeSession::locked(std::size_t size, Work work) const {
-  unlocked(size, [&] {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    work();
-  });
-}
+struct NativeSession::Call {
+  Session &session;
+  const std::uint8_t *data;
+  std::size_t size;
+  PreTokenCache &cache;
+  Patch &patch;
+};
 
 template <typename Change>
 py::tuple NativeSession::changed(const py::object &text, Change change) const {
   const TextView view(text);
   std::optional<PatchCopy> made;
   EncodeResult result;
-  locked(view.size(), [&] {
+  session_.use(view.size(), [&](Session &session) {
     Scratch scratch;
     view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
       const CacheLease cache(tokenizer_.caches());
       Patch patch;
-      result.refusal = change(data, size, *cache, patch);
+      result.refusal = change(Call{session, data, size, *cache, patch});
       if (is_not_refused(result))
         made.emplace(patch);
     });
@@ -72,50 +87,38 @@ py::tuple NativeSession::changed(const py::object &text, Change change) const {
   return std::move(*made).as_tuple();
 }
 
-void NativeSession::check(std::size_t start, std::size_t end, std::size_t size) const {
-  if (start > end || end > size)
-    throw py::value_error("expected 0 <= start <= end <= size");
-}
-
-void NativeSession::check_text() const {
-  if (session_.dropped() != 0)
-    throw py::value_error("the session has dropped its text");
-}
-
 void NativeSession::drop_text() {
-  locked(0, [&] { session_.drop_text(); });
+  session_.use(0, [](Session &session) { session.drop_text(); });
 }
 
 py::tuple NativeSession::append(const py::object &text, const Added &added) {
-  return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                           Patch &patch) {
-    const std::size_t end = session_.text().size();
-    return session_.replace(end, end, data, size, added, cache, patch);
+  return changed(text, [&](const Call &call) {
+    const std::size_t end = call.session.text().size();
+    return call.session.replace(end, end, call.data, call.size, added, call.cache, call.patch);
   });
 }
 
 py::tuple NativeSession::peek(const py::object &text, const Added &added) const {
   IdBuffer ids;
-  return changed(
-      text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                Patch &patch) { return session_.peek(data, size, added, cache, ids, patch); });
+  return changed(text, [&](const Call &call) {
+    return call.session.peek(call.data, call.size, added, call.cache, ids, call.patch);
+  });
 }
 
 py::tuple NativeSession::update(const py::object &text, const Added &added) {
-  return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                           Patch &patch) {
-    check_text();
-    return session_.update(data, size, added, cache, patch);
+  return changed(text, [&](const Call &call) {
+    check_text(call.session);
+    return call.session.update(call.data, call.size, added, call.cache, call.patch);
   });
 }
 
 py::tuple NativeSession::replace(std::size_t start, std::size_t end, const py::object &text,
                                  const Added &added) {
-  return changed(text, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache,
-                           Patch &patch) {
-    check_text();
-    check(start, end, session_.text().size());
-    return session_.replace(start, end, data, size, added, cache, patch);
+  return changed(text, [&](const Call &call) {
+    check_text(call.session);
+    check(start, end, call.session.text().size());
+    return call.session.replace(start, end, call.data, call.size, added, call.cache,
+                                call.patch);
   });
 }
 
@@ -123,71 +126,57 @@ py::tuple NativeSession::extend(const py::array &ids, const py::array &sizes,
                                 const py::bytes &text, const Added &added) {
   const auto given = cast_argument<Array<std::uint32_t>>(ids, "an array of uint32");
   const auto widths = cast_argument<Array<std::uint32_t>>(sizes, "an array of uint32");
-  const TextView view(text);
-  std::size_t total = 0;
-  for (py::ssize_t i = 0; i < widths.size(); ++i)
-    total += widths.data()[i];
+  const std::size_t total =
+      std::accumulate(widths.data(), widths.data() + widths.size(), std::size_t{0});
   if (given.ndim() != 1 || widths.ndim() != 1 || given.size() != widths.size() ||
-      total != view.size())
+      total != TextView(text).size())
     throw py::value_error("expected one size for each id, and text of these sizes");
-  std::optional<PatchCopy> made;
-  locked(total, [&] {
-    Scratch scratch;
-    view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t) {
-      Patch patch;
-      session_.extend(given.data(), widths.data(), static_cast<std::size_t>(given.size()), data,
-                      added, patch);
-      made.emplace(patch);
-    });
+  return changed(text, [&](const Call &call) {
+    call.session.extend(given.data(), widths.data(), static_cast<std::size_t>(given.size()),
+                        call.data, added, call.patch);
+    return Refusal();
   });
-  return std::move(*made).as_tuple();
 }
 
 std::unique_ptr<NativeSession> NativeSession::clone() const {
-  std::unique_ptr<NativeSession> copy;
-  locked(0, [&] {
-    copy = std::unique_ptr<NativeSession>(new NativeSession(owner_, tokenizer_, session_));
+  return session_.use(0, [&](const Session &session) {
+    return std::unique_ptr<NativeSession>(new NativeSession(owner_, tokenizer_, session));
   });
-  return copy;
 }
 
 py::tuple NativeSession::spans(std::size_t first, std::size_t last) const {
   Spans spans;
-  locked(last - first, [&] {
-    check_text();
-    check(first, last, session_.ids().size());
+  session_.use(last - first, [&](const Session &session) {
+    check_text(session);
+    check(first, last, session.ids().size());
     const CacheLease cache(tokenizer_.caches());
-    session_.spans(first, last, *cache, spans);
+    session.spans(first, last, *cache, spans);
   });
   return py::make_tuple(as_array(std::move(spans.starts)), as_array(std::move(spans.ends)));
 }
 
 py::array_t<std::uint32_t> NativeSession::ids() const {
-  std::vector<std::uint32_t> ids;
-  locked(count(), [&] {
-    ids.assign(session_.ids().data(), session_.ids().data() + session_.ids().size());
-  });
-  return as_array(std::move(ids));
+  return as_array(session_.use(count(), [](const Session &session) {
+    const auto &ids = session.ids();
+    return std::vector<std::uint32_t>(ids.data(), ids.data() + ids.size());
+  }));
 }
 
 py::bytes NativeSession::text(std::size_t start, std::size_t end) const {
-  std::string text;
-  locked(0, [&] {
-    const std::size_t dropped = session_.dropped();
-    check(start, end, dropped + session_.text().size());
+  return py::bytes(session_.use(0, [&](const Session &session) {
+    const std::size_t dropped = session.dropped();
+    check(start, end, dropped + session.text().size());
     if (start < dropped)
-      check_text();
-    const auto *const data = reinterpret_cast<const char *>(session_.text().data());
-    text.assign(data + (start - dropped), data + (end - dropped));
-  });
-  return py::bytes(text);
+      check_text(session);
+    const auto *const data = reinterpret_cast<const char *>(session.text().data());
+    return std::string(data + (start - dropped), data + (end - dropped));
+  }));
 }
 
 py::list NativeSession::parts() const {
-  std::vector<Session::Part> parts;
-  locked(0, [&] {
-    check_text();
-    parts = session_.parts();
+  const std::vector<Session::Part> parts = session_.use(0, [](const Session &session) {
+    check_text(session);
+    return session.parts();
   });
   py::list result;
   for (const Session::Part &part : parts)
@@ -197,52 +186,32 @@ py::list NativeSession::parts() const {
 }
 
 std::size_t NativeSession::count() const {
-  std::size_t count = 0;
-  locked(0, [&] { count = session_.ids().size(); });
-  return count;
+  return session_.use(0, [](const Session &session) { return session.ids().size(); });
 }
 
 std::size_t NativeSession::size() const {
-  std::size_t size = 0;
-  locked(0, [&] { size = session_.dropped() + session_.text().size(); });
-  return size;
-}
-
-std::size_t NativeSession::characters() const {
-  std::size_t characters = 0;
-  locked(0, [&] { characters = session_.characters(); });
-  return characters;
+  return session_.use(
+      0, [](const Session &session) { return session.dropped() + session.text().size(); });
 }
 
 std::size_t NativeSession::byte_of(std::size_t character) const {
-  std::size_t byte = 0;
-  locked(0, [&] {
-    check_text();
-    byte = session_.byte_of(character);
+  return session_.use(0, [&](const Session &session) {
+    check_text(session);
+    return session.byte_of(character);
   });
-  return byte;
 }
 
 std::size_t NativeSession::character_of(std::size_t byte) const {
-  std::size_t character = 0;
-  locked(0, [&] {
-    check_text();
-    check(0, byte, session_.text().size());
-    character = session_.character_of(byte);
+  return session_.use(0, [&](const Session &session) {
+    check_text(session);
+    check(0, byte, session.text().size());
+    return session.character_of(byte);
   });
-  return character;
 }
 
-std::size_t NativeSession::stable() const {
-  std::size_t stable = 0;
-  locked(0, [&] { stable = session_.stable(); });
-  return stable;
-}
-
-std::size_t NativeSession::memory() const {
-  std::size_t memory = 0;
-  locked(0, [&] { memory = session_.memory(); });
-  return memory;
+// Returns a function that returns what a method of a Session returns.
+template <typename Result> static auto property(Result (Session::*method)() const) {
+  return [method](const NativeSession &self) { return self.get(method); };
 }
 
 void bind_session(py::module_ &module) {
@@ -265,9 +234,9 @@ void bind_session(py::module_ &module) {
       .def("__len__", on_self(&Native::count))
       .def_property_readonly("ids", on_self(&Native::ids))
       .def_property_readonly("size", on_self(&Native::size))
-      .def_property_readonly("characters", on_self(&Native::characters))
-      .def_property_readonly("stable", on_self(&Native::stable))
-      .def_property_readonly("memory", on_self(&Native::memory));
+      .def_property_readonly("characters", property(&Session::characters))
+      .def_property_readonly("stable", property(&Session::stable))
+      .def_property_readonly("memory", property(&Session::memory));
   // For tests.
   module.def("set_piece_size", &Session::set_piece_size, py::arg("size"));
 }

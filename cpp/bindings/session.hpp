@@ -1,6 +1,7 @@
 // Keeps the ids of a text that changes, for bpe.sessions.session.
 #pragma once
 
+#include "bindings/shared.hpp"
 #include "core/session/session.hpp"
 
 #include <pybind11/numpy.h>
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace pretok {
@@ -47,33 +47,28 @@ public:
   pybind11::bytes text(std::size_t start, std::size_t end) const;
   // Returns (size, added, is_given) of each part of the text.
   pybind11::list parts() const;
+  // Returns what a method of the Session returns.
+  template <typename Result> Result get(Result (Session::*method)() const) const {
+    return session_.use(0, [&](const Session &session) { return (session.*method)(); });
+  }
   std::size_t count() const;
   std::size_t size() const;
-  std::size_t characters() const;
   std::size_t byte_of(std::size_t character) const;
   std::size_t character_of(std::size_t byte) const;
-  std::size_t stable() const;
-  std::size_t memory() const;
 
 private:
   NativeSession(pybind11::object owner, const Tokenizer &tokenizer, const Session &session)
       : owner_(std::move(owner)), tokenizer_(tokenizer), session_(session) {}
 
-  // Calls work(), which must not call Python, while no other thread uses session_. Releases the
-  // GIL if `size` is large, and takes the lock only after that.
-  template <typename Work> void locked(std::size_t size, Work work) const;
-  // Calls change(data, size, cache, patch) with the text in UTF-8.
+  struct Call; // what a change gets, with the text in UTF-8
+  // Returns what change(call) writes to call.patch. Throws the Python error for the refused
+  // token that it returns.
   template <typename Change>
   pybind11::tuple changed(const pybind11::object &text, Change change) const;
-  // Checks the range from `start` to `end` while session_ is locked.
-  void check(std::size_t start, std::size_t end, std::size_t size) const;
-  // Throws an error if text was dropped, while session_ is locked.
-  void check_text() const;
 
   pybind11::object owner_;
   const Tokenizer &tokenizer_;
-  mutable std::mutex mutex_;
-  Session session_;
+  Shared<Session> session_;
 };
 
 void bind_session(pybind11::module_ &module);

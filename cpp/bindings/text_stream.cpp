@@ -35,13 +35,6 @@ py::str text_of(const std::string &text) {
 
 } // namespace
 
-template <typename Work> void NativeTextStream::locked(std::size_t size, Work work) const {
-  unlocked(size, [&] {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    work();
-  });
-}
-
 py::object NativeTextStream::feed(const py::list &ids) {
   std::vector<std::uint32_t> known;
   known.reserve(ids.size());
@@ -52,59 +45,41 @@ py::object NativeTextStream::feed(const py::list &ids) {
     known.push_back(id);
   }
   std::string text;
-  locked(known.size(), [&] {
+  stream_.use(known.size(), [&](TextStream &stream) {
     std::string_view whole;
-    if (known.size() == 1 && stream_.feed_one(known[0], text, whole))
+    if (known.size() == 1 && stream.feed_one(known[0], text, whole))
       text = whole;
     else
-      stream_.feed(known.data(), known.size(), text);
+      stream.feed(known.data(), known.size(), text);
   });
   return text_of(text);
 }
 
 py::str NativeTextStream::finish() {
   std::string text;
-  locked(0, [&] { stream_.finish(text); });
+  stream_.use(0, [&](TextStream &stream) { stream.finish(text); });
   return text_of(text);
 }
 
 void NativeTextStream::reset() {
-  locked(0, [&] { stream_.reset(); });
+  stream_.use(0, [](TextStream &stream) { stream.reset(); });
 }
 
 std::uint64_t NativeTextStream::rewind(std::size_t count) {
-  std::uint64_t removed = 0;
-  locked(0, [&] {
-    if (count <= stream_.size())
-      removed = stream_.rewind(count);
-    else
+  return stream_.use(0, [&](TextStream &stream) {
+    if (count > stream.size())
       throw py::value_error("count is larger than the number of ids");
+    return stream.rewind(count);
   });
-  return removed;
 }
 
 std::unique_ptr<NativeTextStream> NativeTextStream::clone() const {
-  std::optional<TextStream> copy;
-  locked(0, [&] { copy.emplace(stream_.clone()); });
-  return std::unique_ptr<NativeTextStream>(
-      new NativeTextStream(owner_, decoder_, std::move(*copy)));
-}
-
-std::size_t NativeTextStream::size() const {
-  std::size_t size = 0;
-  locked(0, [&] { size = stream_.size(); });
-  return size;
-}
-
-std::vector<std::uint32_t> NativeTextStream::ids() const {
-  std::vector<std::uint32_t> result;
-  locked(0, [&] { result = stream_.ids(); });
-  return result;
+  return std::unique_ptr<NativeTextStream>(new NativeTextStream(
+      owner_, decoder_, stream_.use(0, [](TextStream &stream) { return stream.clone(); })));
 }
 
 std::optional<std::size_t> NativeTextStream::stopped() const {
-  std::size_t index = StopStrings::NONE;
-  locked(0, [&] { index = stream_.stopped(); });
+  const std::size_t index = get(&TextStream::stopped);
   return index == StopStrings::NONE ? std::nullopt : std::optional(index);
 }
 
@@ -116,8 +91,9 @@ void bind_text_stream(py::module_ &module) {
       .def("reset", on_self(&Stream::reset))
       .def("rewind", &Stream::rewind, py::arg("count"))
       .def("clone", on_self(&Stream::clone))
-      .def("__len__", on_self(&Stream::size))
-      .def_property_readonly("ids", on_self(&Stream::ids))
+      .def("__len__", [](const Stream &stream) { return stream.get(&TextStream::size); })
+      .def_property_readonly("ids",
+                             [](const Stream &stream) { return stream.get(&TextStream::ids); })
       .def_property_readonly("stopped", on_self(&Stream::stopped));
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "bindings/decode_calls.hpp"
+#include "bindings/shared.hpp"
 #include "core/decode/text_stream.hpp"
 
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,8 +30,10 @@ public:
   void reset();
   std::uint64_t rewind(std::size_t count);
   std::unique_ptr<NativeTextStream> clone() const;
-  std::size_t size() const;
-  std::vector<std::uint32_t> ids() const;
+  // Returns what a method of the TextStream returns.
+  template <typename Result> auto get(Result (TextStream::*method)() const) const {
+    return stream_.use(0, [&](const TextStream &stream) { return (stream.*method)(); });
+  }
   // Returns the index of the stop string that has ended the text.
   std::optional<std::size_t> stopped() const;
 
@@ -39,14 +41,9 @@ private:
   NativeTextStream(pybind11::object owner, const Decoder &decoder, TextStream &&stream)
       : owner_(std::move(owner)), decoder_(decoder), stream_(std::move(stream)) {}
 
-  // Calls work(), which must not call Python, while no other thread uses stream_. Needs no GIL
-  // if `size` is large, so it takes the lock only after it has released the GIL.
-  template <typename Work> void locked(std::size_t size, Work work) const;
-
   pybind11::object owner_;
   const Decoder &decoder_;
-  mutable std::mutex mutex_;
-  TextStream stream_;
+  Shared<TextStream> stream_;
 };
 
 void bind_text_stream(pybind11::module_ &module);

@@ -59,10 +59,7 @@ pretok_status pretok_decode_stream_with(const pretok_tokenizer *tokenizer,
                                         const pretok_decode_options *caller_options,
                                         pretok_decode_stream **result,
                                         pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     pretok_decode_options own{};
     if (const pretok_status status = read_options(caller_options, own, error))
       return status;
@@ -78,9 +75,7 @@ pretok_status pretok_decode_stream_with(const pretok_tokenizer *tokenizer,
 pretok_status pretok_decode_stream_clone(const pretok_decode_stream *stream,
                                          pretok_decode_stream **result,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{stream, "the stream"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{stream, "the stream"}, {result, "result"}}, [&] {
     *result =
         new pretok_decode_stream{stream->tokenizer, stream->stream.clone(), stream->finished};
     return PRETOK_OK;
@@ -126,12 +121,9 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
 
 pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const char **text,
                                           size_t *size, pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{stream, "the stream"}, {text, "text"}, {size, "size"}}))
-    return status;
-  if (const pretok_status status = check_open(*stream, error))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{stream, "the stream"}, {text, "text"}, {size, "size"}}, [&] {
+    if (const pretok_status status = check_open(*stream, error))
+      return status;
     stream->text.clear();
     stream->stream.finish(stream->text);
     stream->finished = true;
@@ -143,9 +135,7 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
 
 pretok_status pretok_decode_stream_reset(pretok_decode_stream *stream,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{stream, "the stream"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{stream, "the stream"}}, [&] {
     stream->stream.reset();
     stream->finished = false;
     return PRETOK_OK;
@@ -154,15 +144,13 @@ pretok_status pretok_decode_stream_reset(pretok_decode_stream *stream,
 
 pretok_status pretok_decode_stream_rewind(pretok_decode_stream *stream, size_t count,
                                           size_t *removed, pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{stream, "the stream"}, {removed, "removed"}}))
-    return status;
-  if (const pretok_status status = check_open(*stream, error))
-    return status;
-  if (count > stream->stream.size())
-    return fail(error, PRETOK_INVALID_ARGUMENT,
-                "count is %zu, but the stream has %zu ids; expected at most that many", count,
-                stream->stream.size());
-  return guarded(error, [&] {
+  return guarded(error, {{stream, "the stream"}, {removed, "removed"}}, [&] {
+    if (const pretok_status status = check_open(*stream, error))
+      return status;
+    if (count > stream->stream.size())
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "count is %zu, but the stream has %zu ids; expected at most that many", count,
+                  stream->stream.size());
     *removed = static_cast<std::size_t>(stream->stream.rewind(count));
     return PRETOK_OK;
   });

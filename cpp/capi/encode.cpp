@@ -25,18 +25,11 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
                           std::uint32_t *ids, std::size_t capacity, std::size_t *count,
                           pretok_error *error) {
   // If the caller's array has room for the ids of every possible text of this size, encode
-  // directly into the array. No array has room for MAX_ELEMENTS ids.
-  IdBuffer buffer;
-  const std::size_t bound = call.tokenizer->max_capacity(size);
-  if (capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
-    buffer = IdBuffer(ids, capacity);
+  // directly into the array.
+  IdBuffer buffer = buffer_in(ids, capacity, call.tokenizer->max_capacity(size));
   if (const pretok_status status = append_all(call, text, size, buffer, error))
     return status;
-  if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))
-    return status;
-  if (buffer.data() != ids && buffer.size() != 0)
-    std::memcpy(ids, buffer.data(), buffer.size() * sizeof *ids);
-  return PRETOK_OK;
+  return return_ids(buffer, ids, capacity, count, error);
 }
 
 pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,

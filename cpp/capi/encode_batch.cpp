@@ -60,10 +60,7 @@ void add_template(const EncodeCall &call, EncodeResult &result) {
   for (std::int64_t &text_end : result.text_ends) {
     const auto end = static_cast<std::size_t>(text_end);
     call.begin(all);
-    if (end != start)
-      std::memcpy(all.room(end - start), result.ids.data() + start,
-                  (end - start) * sizeof(std::uint32_t));
-    all.add(end - start);
+    all.append(result.ids.data() + start, end - start);
     call.end(all);
     text_end = static_cast<std::int64_t>(all.size());
     start = end;
@@ -135,17 +132,11 @@ pretok_status pretok_encode_batch(const pretok_tokenizer *tokenizer, const char 
   const Batch batch{tokenizer, texts, sizes, text_count, options, threads};
   return with_call(batch, ends, error, [&](const EncodeCall &call) {
     EncodeResult result;
-    const std::size_t bound = bound_of(batch);
-    if (ids != nullptr && capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
-      result.ids = IdBuffer(ids, capacity);
+    result.ids = buffer_in(ids, capacity, bound_of(batch));
     if (const pretok_status status = encode(batch, call, result, ends, failed_text, error))
       return status;
     std::size_t count = 0;
-    if (const pretok_status status = room_for(result.ids.size(), ids, capacity, &count, error))
-      return status;
-    if (ids != nullptr && result.ids.data() != ids && count != 0)
-      std::memcpy(ids, result.ids.data(), count * sizeof *ids);
-    return PRETOK_OK;
+    return return_ids(result.ids, ids, capacity, &count, error);
   });
 }
 

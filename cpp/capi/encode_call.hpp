@@ -80,4 +80,22 @@ struct EncodeCall {
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 
+// Returns a buffer in the array `ids` of a caller if it has room for `bound` ids, else a buffer
+// with memory of its own. No array has room for MAX_ELEMENTS ids.
+inline IdBuffer buffer_in(std::uint32_t *ids, std::size_t capacity, std::size_t bound) {
+  return ids != nullptr && capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>
+             ? IdBuffer(ids, capacity)
+             : IdBuffer();
+}
+
+// Writes the ids to the array `ids` of a caller, unless they are there, and sets *count, as
+// room_for does. `ids` may be NULL.
+inline pretok_status return_ids(const IdBuffer &made, std::uint32_t *ids, std::size_t capacity,
+                                std::size_t *count, pretok_error *error) {
+  const pretok_status status = room_for(made.size(), ids, capacity, count, error);
+  if (status == PRETOK_OK && ids != nullptr && made.data() != ids && made.size() != 0)
+    std::memcpy(ids, made.data(), made.size() * sizeof *ids);
+  return status;
+}
+
 } // namespace pretok

@@ -92,10 +92,8 @@ pretok_status pretok_encode_segments(const pretok_tokenizer *tokenizer,
       return status;
     if (ends != nullptr)
       std::copy(result.ends.begin(), result.ends.end(), ends);
-    if (const pretok_status status = room_for(result.ids.size(), ids, capacity, count, error))
+    if (const pretok_status status = return_ids(result.ids, ids, capacity, count, error))
       return status;
-    if (ids != nullptr)
-      std::copy_n(result.ids.data(), result.ids.size(), ids);
     if (spans != nullptr)
       for (const SegmentSpan &span : result.places)
         *spans++ = {span.segment, span.start, span.end_segment, span.end};

@@ -80,12 +80,6 @@ struct pretok_encode_stream {
     return PRETOK_OK;
   }
 
-  // Sets *to and *count to the ids of the last call.
-  void return_ids(const std::uint32_t **to, std::size_t *count) const {
-    *count = ids.size();
-    *to = *count != 0 ? ids.data() : &NO_IDS;
-  }
-
   pretok_status finish(pretok_error *error) {
     IdBuffer new_ids;
     if (const pretok_status status = encode(held.size(), new_ids, error))
@@ -102,10 +96,7 @@ pretok_status pretok_encode_stream_new(const pretok_tokenizer *tokenizer,
                                        const pretok_encode_options *options,
                                        pretok_encode_stream **result,
                                        pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     EncodeCall call;
     if (const pretok_status status = call.read(*tokenizer, options, error))
       return status;
@@ -115,38 +106,39 @@ pretok_status pretok_encode_stream_new(const pretok_tokenizer *tokenizer,
   });
 }
 
+// Checks the arguments, of which `chunk` is one of feed. If they are valid, returns work(), and
+// sets *ids and *count to the ids that it has made.
+template <typename Work>
+static pretok_status advance(pretok_encode_stream *stream, Argument chunk,
+                             const std::uint32_t **ids, std::size_t *count, pretok_error *error,
+                             Work work) noexcept {
+  if (const pretok_status status =
+          check(error, {{stream, "the stream"}, chunk, {ids, "ids"}, {count, "count"}}))
+    return status;
+  return guarded(error, [&] {
+    if (stream->finished)
+      return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
+    const pretok_status status = work();
+    if (status == PRETOK_OK) {
+      *count = stream->ids.size();
+      *ids = *count != 0 ? stream->ids.data() : &NO_IDS;
+    }
+    return status;
+  });
+}
+
 pretok_status pretok_encode_stream_feed(pretok_encode_stream *stream, const char *chunk,
                                         size_t size, const uint32_t **ids, size_t *count,
                                         pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{stream, "the stream"},
-                                                 {chunk, "chunk", size != 0},
-                                                 {ids, "ids"},
-                                                 {count, "count"}}))
-    return status;
-  if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
-  return guarded(error, [&] {
-    const pretok_status status =
-        stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
-    if (status == PRETOK_OK)
-      stream->return_ids(ids, count);
-    return status;
+  return advance(stream, {chunk, "chunk", size != 0}, ids, count, error, [&] {
+    return stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
   });
 }
 
 pretok_status pretok_encode_stream_finish(pretok_encode_stream *stream, const uint32_t **ids,
                                           size_t *count, pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{stream, "the stream"}, {ids, "ids"}, {count, "count"}}))
-    return status;
-  if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
-  return guarded(error, [&] {
-    const pretok_status status = stream->finish(error);
-    if (status == PRETOK_OK)
-      stream->return_ids(ids, count);
-    return status;
-  });
+  return advance(stream, {nullptr, "chunk", false}, ids, count, error,
+                 [&] { return stream->finish(error); });
 }
 
 void pretok_encode_stream_free(pretok_encode_stream *freed) noexcept { delete freed; }

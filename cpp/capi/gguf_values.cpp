@@ -89,10 +89,7 @@ pretok_status pretok_tokenizer_from_gguf_values(const pretok_gguf_value *values,
                                                 const pretok_load_options *options,
                                                 pretok_tokenizer **result,
                                                 pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{values, "values", count != 0}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{values, "values", count != 0}, {result, "result"}}, [&] {
     std::vector<const pretok_gguf_value *> used;
     for (std::size_t i = 0; i < count; ++i) {
       if (const pretok_status status = check_value(values[i], i, error))

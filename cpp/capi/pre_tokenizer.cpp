@@ -11,9 +11,7 @@ using namespace pretok;
 pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
                                          pretok_pre_tokenizer **result,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{name, "name"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{name, "name"}, {result, "result"}}, [&] {
     std::optional<NamedPreTokenizer> named;
     if (const LoadError load_error = find_preset_split(name, unicode, named))
       return fail_to_load(load_error, "", error);
@@ -26,10 +24,7 @@ pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t co
                                                 const char *unicode,
                                                 pretok_pre_tokenizer **result,
                                                 pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{words, "words"}, {unicode, "unicode"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{words, "words"}, {unicode, "unicode"}, {result, "result"}}, [&] {
     std::optional<NamedPreTokenizer> named;
     if (const LoadError load_error = read_split(words, count, unicode, named))
       return fail_to_load(load_error, "", error);

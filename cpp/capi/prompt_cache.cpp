@@ -28,10 +28,7 @@ struct pretok_prompt_cache {
 pretok_status pretok_prompt_cache_new(const pretok_tokenizer *tokenizer, size_t max_bytes,
                                       pretok_prompt_cache **result,
                                       pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     *result = new pretok_prompt_cache(*tokenizer, max_bytes);
     return PRETOK_OK;
   });
@@ -58,12 +55,7 @@ pretok_status pretok_prompt_cache_encode(pretok_prompt_cache *cache, const char 
     const PromptCache::Request request{cache->all(),
                                        std::string_view(salt_size != 0 ? salt : "", salt_size),
                                        &whole, 1, call.first_part};
-    // If the caller's array has room for the ids of every possible text of this size, encode
-    // directly into the array.
-    IdBuffer buffer;
-    const std::size_t bound = call.tokenizer->max_capacity(size);
-    if (ids != nullptr && capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
-      buffer = IdBuffer(ids, capacity);
+    IdBuffer buffer = buffer_in(ids, capacity, call.tokenizer->max_capacity(size));
     call.begin(buffer);
     const std::size_t before = buffer.size();
     const CacheLease lease(call.tokenizer->caches());
@@ -74,11 +66,7 @@ pretok_status pretok_prompt_cache_encode(pretok_prompt_cache *cache, const char 
     call.end(buffer);
     if (reuse != nullptr)
       *reuse = {result.reused_prefix != 0 ? before + result.reused_prefix : 0, result.reused};
-    if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))
-      return status;
-    if (ids != nullptr && buffer.data() != ids && buffer.size() != 0)
-      std::memcpy(ids, buffer.data(), buffer.size() * sizeof *ids);
-    return PRETOK_OK;
+    return return_ids(buffer, ids, capacity, count, error);
   });
 }
 
@@ -119,11 +107,7 @@ pretok_prompt_cache_encode_segments(pretok_prompt_cache *cache, const pretok_seg
       std::copy(result.ends.begin(), result.ends.end(), ends);
     if (reuse != nullptr)
       *reuse = {result.reused_prefix, result.reused};
-    if (const pretok_status status = room_for(buffer.size(), ids, capacity, count, error))
-      return status;
-    if (ids != nullptr)
-      std::copy_n(buffer.data(), buffer.size(), ids);
-    return PRETOK_OK;
+    return return_ids(buffer, ids, capacity, count, error);
   });
 }
 

@@ -33,8 +33,6 @@ struct pretok_session {
 
 namespace {
 
-using Policy = Session::Policy;
-
 void return_patch(const pretok_session &session, pretok_patch &patch) {
   const Patch &made = session.patch;
   patch = {made.keep, made.tail, made.count == 0 ? &NO_IDS : made.ids, made.count};
@@ -56,12 +54,24 @@ pretok_status read_call(const pretok_session &session, const pretok_encode_optio
   return PRETOK_OK;
 }
 
-// Calls change(text, policy, cache), which changes the session and returns a Refusal.
-// `position` is the offset of `text` in the whole text.
+pretok_status check_call(pretok_session *session, const char *text, std::size_t size,
+                         pretok_patch *patch, pretok_error *error) noexcept {
+  return check(error, {{session, "the session"}, {text, "text", size != 0}, {patch, "patch"}});
+}
+
+// Returns the size of the text, or 0 for the missing session that check_call then finds.
+std::size_t end_of(const pretok_session *session) noexcept {
+  return session != nullptr ? session->session.text().size() : 0;
+}
+
+// Checks the arguments. If they are valid, calls change(text, policy, cache), which changes the
+// session and returns a Refusal. `position` is the offset of `text` in the whole text.
 template <typename Change>
 pretok_status make_change(pretok_session *session, const char *text, std::size_t size,
                           std::size_t position, const pretok_encode_options *options,
                           pretok_patch *patch, pretok_error *error, Change change) noexcept {
+  if (const pretok_status status = check_call(session, text, size, patch, error))
+    return status;
   return guarded(error, [&] {
     EncodeCall call;
     if (const pretok_status status = read_call(*session, options, call, error))
@@ -78,11 +88,6 @@ pretok_status make_change(pretok_session *session, const char *text, std::size_t
   });
 }
 
-pretok_status check_call(pretok_session *session, const char *text, std::size_t size,
-                         pretok_patch *patch, pretok_error *error) noexcept {
-  return check(error, {{session, "the session"}, {text, "text", size != 0}, {patch, "patch"}});
-}
-
 pretok_status check_range(std::size_t start, std::size_t end, std::size_t size,
                           const char *unit, pretok_error *error) noexcept {
   if (start <= end && end <= size)
@@ -97,10 +102,7 @@ pretok_status check_range(std::size_t start, std::size_t end, std::size_t size,
 pretok_status pretok_session_new(const pretok_tokenizer *tokenizer,
                                  const pretok_encode_options *options, pretok_session **result,
                                  pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     EncodeCall call;
     if (const pretok_status status = call.read(*tokenizer, options, error))
       return status;
@@ -116,23 +118,15 @@ pretok_status pretok_session_new(const pretok_tokenizer *tokenizer,
 pretok_status pretok_session_append(pretok_session *session, const char *text, size_t size,
                                     const pretok_encode_options *options, pretok_patch *patch,
                                     pretok_error *error) noexcept {
-  if (const pretok_status status = check_call(session, text, size, patch, error))
-    return status;
-  const std::size_t end = session->session.text().size();
-  return make_change(session, text, size, end, options, patch, error,
-                     [&](const std::uint8_t *data, const Policy &policy, PreTokenCache &cache) {
-                       return session->session.replace(end, end, data, size, policy, cache,
-                                                       session->patch);
-                     });
+  const std::size_t end = end_of(session);
+  return pretok_session_replace(session, end, end, text, size, options, patch, error);
 }
 
 pretok_status pretok_session_peek(pretok_session *session, const char *text, size_t size,
                                   const pretok_encode_options *options, pretok_patch *patch,
                                   pretok_error *error) noexcept {
-  if (const pretok_status status = check_call(session, text, size, patch, error))
-    return status;
-  return make_change(session, text, size, session->session.text().size(), options, patch, error,
-                     [&](const std::uint8_t *data, const Policy &policy, PreTokenCache &cache) {
+  return make_change(session, text, size, end_of(session), options, patch, error,
+                     [&](auto data, const auto &policy, auto &cache) {
                        return session->session.peek(data, size, policy, cache, session->peeked,
                                                     session->patch);
                      });
@@ -141,10 +135,8 @@ pretok_status pretok_session_peek(pretok_session *session, const char *text, siz
 pretok_status pretok_session_update(pretok_session *session, const char *text, size_t size,
                                     const pretok_encode_options *options, pretok_patch *patch,
                                     pretok_error *error) noexcept {
-  if (const pretok_status status = check_call(session, text, size, patch, error))
-    return status;
   return make_change(session, text, size, 0, options, patch, error,
-                     [&](const std::uint8_t *data, const Policy &policy, PreTokenCache &cache) {
+                     [&](auto data, const auto &policy, auto &cache) {
                        return session->session.update(data, size, policy, cache,
                                                       session->patch);
                      });
@@ -160,7 +152,7 @@ pretok_status pretok_session_replace(pretok_session *session, size_t start, size
           check_range(start, end, session->session.text().size(), "bytes", error))
     return status;
   return make_change(session, text, size, start, options, patch, error,
-                     [&](const std::uint8_t *data, const Policy &policy, PreTokenCache &cache) {
+                     [&](auto data, const auto &policy, auto &cache) {
                        return session->session.replace(start, end, data, size, policy, cache,
                                                        session->patch);
                      });
@@ -192,9 +184,7 @@ pretok_status pretok_session_extend(pretok_session *session, const uint32_t *ids
 
 pretok_status pretok_session_fork(const pretok_session *session, pretok_session **result,
                                   pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{session, "the session"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{session, "the session"}, {result, "result"}}, [&] {
     *result = new pretok_session(*session);
     return PRETOK_OK;
   });

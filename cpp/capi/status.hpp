@@ -73,6 +73,15 @@ template <typename Work> pretok_status guarded(pretok_error *error, Work work) n
 #endif
 }
 
+// The same, if check(error, arguments) succeeds.
+template <typename Work>
+pretok_status guarded(pretok_error *error, std::initializer_list<Argument> arguments,
+                      Work work) noexcept {
+  if (const pretok_status status = check(error, arguments))
+    return status;
+  return guarded(error, work);
+}
+
 // Sets *count to `needed`. Fails if `buffer` has room for fewer than `needed` elements. Fails
 // for a NULL buffer only if the size of `needed` elements in bytes would overflow.
 template <typename T>

@@ -13,28 +13,32 @@ static_assert(static_cast<int>(TokenType::BYTE) == PRETOK_TYPE_BYTE);
 static_assert(static_cast<int>(TokenRole::FIM_SEP) == PRETOK_ROLE_FIM_SEP);
 static_assert(PRETOK_NO_ID == NO_ID);
 
-static pretok_status unknown_id(const pretok_tokenizer &tokenizer, std::uint32_t id,
-                                pretok_error *error) {
-  return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
-              static_cast<unsigned long>(id), tokenizer.core->id_limit());
-}
-
-static bool has_token(const pretok_tokenizer &tokenizer, std::uint32_t id) {
-  return tokenizer.core->decoder().token(id).bytes != nullptr;
+// Checks the arguments of a query of one token. If they are valid, returns answer(core).
+template <typename Answer>
+static pretok_status query(const pretok_tokenizer *tokenizer, std::uint32_t id,
+                           std::initializer_list<Argument> results, pretok_error *error,
+                           Answer answer) noexcept {
+  return guarded(error, {{tokenizer, "the tokenizer"}}, [&] {
+    const Tokenizer &core = *tokenizer->core;
+    if (const pretok_status status = check(error, results))
+      return status;
+    if (core.decoder().token(id).bytes == nullptr)
+      return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
+                  static_cast<unsigned long>(id), core.id_limit());
+    answer(core);
+    return PRETOK_OK;
+  });
 }
 
 pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
                                  const char **bytes, size_t *size,
                                  pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
-    return status;
-  const TokenView token = tokenizer->core->decoder().token(id);
-  if (token.bytes == nullptr)
-    return unknown_id(*tokenizer, id, error);
-  *bytes = reinterpret_cast<const char *>(token.bytes);
-  *size = token.size;
-  return PRETOK_OK;
+  return query(tokenizer, id, {{bytes, "bytes"}, {size, "size"}}, error,
+               [&](const Tokenizer &core) {
+                 const TokenView token = core.decoder().token(id);
+                 *bytes = reinterpret_cast<const char *>(token.bytes);
+                 *size = token.size;
+               });
 }
 
 double pretok_tokenizer_dropout(const pretok_tokenizer *tokenizer) noexcept {
@@ -47,10 +51,7 @@ bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept 
 
 pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
                               uint32_t *id, pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}, [&] {
     const std::uint32_t found = tokenizer->core->token_index().find({bytes, size});
     if (found == NO_ID)
       return fail(error, PRETOK_UNKNOWN_NAME,
@@ -64,42 +65,25 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
 pretok_status pretok_rendered_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
                                     const char **bytes, size_t *size,
                                     pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
-    return status;
-  return guarded(error, [&] {
-    if (!has_token(*tokenizer, id))
-      return unknown_id(*tokenizer, id, error);
-    const std::string_view text = tokenizer->core->decoder().rendered().text(id);
-    *bytes = text.data();
-    *size = text.size();
-    return PRETOK_OK;
-  });
+  return query(tokenizer, id, {{bytes, "bytes"}, {size, "size"}}, error,
+               [&](const Tokenizer &core) {
+                 const std::string_view text = core.decoder().rendered().text(id);
+                 *bytes = text.data();
+                 *size = text.size();
+               });
 }
 
 pretok_status pretok_token_type_of(const pretok_tokenizer *tokenizer, uint32_t id,
                                    pretok_token_type *type, pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {type, "type"}}))
-    return status;
-  return guarded(error, [&] {
-    if (!has_token(*tokenizer, id))
-      return unknown_id(*tokenizer, id, error);
-    *type = static_cast<pretok_token_type>(tokenizer->core->facts().types[id]);
-    return PRETOK_OK;
+  return query(tokenizer, id, {{type, "type"}}, error, [&](const Tokenizer &core) {
+    *type = static_cast<pretok_token_type>(core.facts().types[id]);
   });
 }
 
 pretok_status pretok_token_score(const pretok_tokenizer *tokenizer, uint32_t id, float *score,
                                  pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {score, "score"}}))
-    return status;
-  return guarded(error, [&] {
-    if (!has_token(*tokenizer, id))
-      return unknown_id(*tokenizer, id, error);
-    *score = tokenizer->core->scores()[id];
-    return PRETOK_OK;
-  });
+  return query(tokenizer, id, {{score, "score"}}, error,
+               [&](const Tokenizer &core) { *score = core.scores()[id]; });
 }
 
 pretok_model_kind pretok_tokenizer_kind(const pretok_tokenizer *tokenizer) noexcept {
@@ -111,10 +95,7 @@ pretok_model_kind pretok_tokenizer_kind(const pretok_tokenizer *tokenizer) noexc
 
 pretok_status pretok_token_facts_of(const pretok_tokenizer *tokenizer,
                                     pretok_token_facts *result, pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     const Tokenizer &core = *tokenizer->core;
     const TokenFacts &facts = core.facts();
     pretok_token_facts own{};
@@ -138,10 +119,7 @@ pretok_status pretok_token_facts_of(const pretok_tokenizer *tokenizer,
 
 pretok_status pretok_vocabulary_of(const pretok_tokenizer *tokenizer, pretok_vocabulary *result,
                                    pretok_error *error) noexcept {
-  if (const pretok_status status =
-          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{tokenizer, "the tokenizer"}, {result, "result"}}, [&] {
     const Tokenizer &core = *tokenizer->core;
     const TokenTexts::View texts = core.decoder().rendered().view();
     pretok_vocabulary own{};

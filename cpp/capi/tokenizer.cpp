@@ -48,9 +48,7 @@ pretok_status pretok_tokenizer_from_file(const char *path,
                                          const pretok_load_options *caller_options,
                                          pretok_tokenizer **result,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{path, "path"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{path, "path"}, {result, "result"}}, [&] {
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(caller_options, options, error))
       return status;
@@ -75,9 +73,7 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
                                            const pretok_load_options *caller_options,
                                            pretok_tokenizer **result,
                                            pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{data, "data"}, {result, "result"}}))
-    return status;
-  return guarded(error, [&] {
+  return guarded(error, {{data, "data"}, {result, "result"}}, [&] {
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(caller_options, options, error))
       return status;

@@ -42,6 +42,16 @@ public:
     return ids_ + size_;
   }
   void add(std::size_t count) { size_ += count; }
+  // Append ids. May move the ids so far. Throw std::bad_alloc.
+  void append(std::uint32_t id) {
+    *room(1) = id;
+    ++size_;
+  }
+  void append(const std::uint32_t *ids, std::size_t count) {
+    if (count != 0)
+      std::memcpy(room(count), ids, count * sizeof *ids);
+    size_ += count;
+  }
   void clear() { size_ = 0; }
   // Removes the first `count` ids, at most size(). Moves the rest to the front.
   void drop_front(std::size_t count) {

@@ -79,8 +79,7 @@ private:
   // Encodes all items, and appends an id that stands between two bytes of the text.
   void add_id(std::uint32_t id, std::size_t at) {
     flush();
-    *ids_.room(1) = id;
-    ids_.add(1);
+    ids_.append(id);
     if (on_batch_ != nullptr)
       on_batch_();
     skip_to(at);

@@ -168,8 +168,7 @@ void Encoder::encode_spans_of_part(const std::uint8_t *data, const EncodedPart &
   }
   if (is_text)
     return;
-  *ids.room(1) = segment.token->id;
-  ids.add(1);
+  ids.append(segment.token->id);
   starts.push_back(static_cast<std::int64_t>(segment.start));
   ends.push_back(end_of(segment));
 }
@@ -189,10 +188,8 @@ Refusal Encoder::encode_some(const std::uint8_t *data, std::size_t size,
     } else {
       split_and_merge_some(text, text_size, dropout, ids);
     }
-    if (is_text)
-      return;
-    *ids.room(1) = segment.token->id;
-    ids.add(1);
+    if (!is_text)
+      ids.append(segment.token->id);
   });
 }
 

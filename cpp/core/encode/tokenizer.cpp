@@ -8,11 +8,6 @@
 
 namespace pretok {
 
-static void append_id(std::uint32_t id, IdBuffer &ids) {
-  *ids.room(1) = id;
-  ids.add(1);
-}
-
 static std::unique_ptr<const NormalizerChain> make_nfc_chain() {
   return std::make_unique<NormalizerChain>(std::vector{NORMALIZER_TYPES.make("NFC")},
                                            std::nullopt);
@@ -61,39 +56,15 @@ Refusal Tokenizer::visit_parts(const std::uint8_t *text, std::size_t size,
 }
 
 Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
-                                const AddedTokenPhases &added, PreTokenCache &cache,
-                                IdBuffer &ids, Encoder::Part which) const {
+                                const AddedTokenPhases &added, Encoder::Part which,
+                                FunctionRef<void(std::uint32_t)> on_token,
+                                Encode encode) const {
   return visit_parts(
       text, size, added, false, which,
-      [&](const AddedToken &token, NormalizedParts::Source) { append_id(token.id, ids); },
+      [&](const AddedToken &token, NormalizedParts::Source) { on_token(token.id); },
       [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
-          const NormalizedParts::Source *, Encoder::Part place) {
-        return encoder_.encode(part, part_size, tokens, cache, ids, place);
-      });
-}
-
-Refusal Tokenizer::encode_some_parts(const std::uint8_t *text, std::size_t size,
-                                     const AddedTokenPhases &added, Dropout &dropout,
-                                     IdBuffer &ids, Encoder::Part which) const {
-  return visit_parts(
-      text, size, added, false, which,
-      [&](const AddedToken &token, NormalizedParts::Source) { append_id(token.id, ids); },
-      [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
-          const NormalizedParts::Source *, Encoder::Part place) {
-        return encoder_.encode_some(part, part_size, tokens, dropout, ids, place);
-      });
-}
-
-Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
-                               const AddedTokenPhases &added, PreTokenCache &cache,
-                               std::size_t &result, Encoder::Part which) const {
-  return visit_parts(
-      text, size, added, false, which,
-      [&](const AddedToken &, NormalizedParts::Source) { ++result; },
-      [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
-          const NormalizedParts::Source *, Encoder::Part place) {
-        return encoder_.count(part, part_size, tokens, cache, result, place);
-      });
+          const NormalizedParts::Source *,
+          Encoder::Part place) { return encode(part, part_size, tokens, place); });
 }
 
 Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
@@ -101,7 +72,7 @@ Refusal Tokenizer::encode_parts_with_spans(const std::uint8_t *text, std::size_t
                                            IdBuffer &ids, Spans &spans,
                                            Encoder::Part which) const {
   const auto add_token = [&](const AddedToken &token, NormalizedParts::Source source) {
-    append_id(token.id, ids);
+    ids.append(token.id);
     spans.starts.push_back(source.start);
     spans.ends.push_back(token.content.empty() ? GIVEN_TOKEN : source.end);
   };
@@ -217,13 +188,6 @@ std::size_t Tokenizer::max_capacity(std::size_t size) const {
       saturating_add(factor, parts_.ids_around.size() + std::size_t{ShortCache::PADDING});
   return std::min(saturating_add(saturating_multiply(size, factor), rest),
                   MAX_ELEMENTS<std::uint32_t>);
-}
-
-void Tokenizer::append(const std::vector<std::uint32_t> &more, IdBuffer &ids) {
-  if (more.empty())
-    return;
-  std::copy(more.begin(), more.end(), ids.room(more.size()));
-  ids.add(more.size());
 }
 
 } // namespace pretok

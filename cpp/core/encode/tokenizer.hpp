@@ -101,29 +101,24 @@ public:
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                  PreTokenCache &cache, IdBuffer &ids,
                  Encoder::Part which = Encoder::Part::FIRST) const {
-    return is_normalized(text, size) ? encoder_.encode(text, size, added.all, cache, ids, which)
-                                     : encode_parts(text, size, added, cache, ids, which);
+    return in_parts(
+        text, size, added, which, [&](std::uint32_t id) { ids.append(id); },
+        [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+            Encoder::Part place) {
+          return encoder_.encode(part, part_size, tokens, cache, ids, place);
+        });
   }
 
   // Adds to `result` the number of ids that `encode` would append.
   Refusal count(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                 PreTokenCache &cache, std::size_t &result,
                 Encoder::Part which = Encoder::Part::FIRST) const {
-    return is_normalized(text, size)
-               ? encoder_.count(text, size, added.all, cache, result, which)
-               : count_parts(text, size, added, cache, result, which);
-  }
-
-  // Like `encode` and `count`, but skip step 1: the caller knows that the text is normalized.
-  Refusal encode_normalized(const std::uint8_t *text, std::size_t size,
-                            const AddedTokenPhases &added, PreTokenCache &cache,
-                            IdBuffer &ids) const {
-    return encoder_.encode(text, size, added.all, cache, ids);
-  }
-  Refusal count_normalized(const std::uint8_t *text, std::size_t size,
-                           const AddedTokenPhases &added, PreTokenCache &cache,
-                           std::size_t &result) const {
-    return encoder_.count(text, size, added.all, cache, result);
+    return in_parts(
+        text, size, added, which, [&](std::uint32_t) { ++result; },
+        [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+            Encoder::Part place) {
+          return encoder_.count(part, part_size, tokens, cache, result, place);
+        });
   }
 
   // Like `encode`. Also appends the spans of the tokens in `text`, which is the text before
@@ -141,9 +136,12 @@ public:
   Refusal encode_some(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                       Dropout &dropout, IdBuffer &ids,
                       Encoder::Part which = Encoder::Part::FIRST) const {
-    return is_normalized(text, size)
-               ? encoder_.encode_some(text, size, added.all, dropout, ids, which)
-               : encode_some_parts(text, size, added, dropout, ids, which);
+    return in_parts(
+        text, size, added, which, [&](std::uint32_t id) { ids.append(id); },
+        [&](const std::uint8_t *part, std::size_t part_size, const AddedTokens &tokens,
+            Encoder::Part place) {
+          return encoder_.encode_some(part, part_size, tokens, dropout, ids, place);
+        });
   }
 
   // Do the same as encode_spans. encode_for_spans takes hardly longer than `encode`; the parts
@@ -156,10 +154,14 @@ public:
   void append_spans(const std::uint8_t *text, const PendingSpans &pending,
                     const std::uint32_t *ids, std::size_t count, Spans &spans) const;
 
-  // Step 6, for callers that want the template. `begin` appends the ids before a text, and
-  // `end` appends the ids after it.
-  void begin(IdBuffer &ids) const { append(parts_.ids_around.before, ids); }
-  void end(IdBuffer &ids) const { append(parts_.ids_around.after, ids); }
+  // Append the ids of step 6, for callers that want the template: `begin` those before a text,
+  // and `end` those after it.
+  void begin(IdBuffer &ids) const {
+    ids.append(parts_.ids_around.before.data(), parts_.ids_around.before.size());
+  }
+  void end(IdBuffer &ids) const {
+    ids.append(parts_.ids_around.after.data(), parts_.ids_around.after.size());
+  }
 
   // Returns a capacity for the ids of any text of `size` bytes, its template, and the padding
   // that `encode` writes after the ids. Returns MAX_ELEMENTS<std::uint32_t> if it would be
@@ -219,19 +221,22 @@ private:
                       bool has_sources, Encoder::Part which,
                       const NormalizedParts::OnToken &on_token,
                       const NormalizedParts::OnText &on_text) const;
+  using Encode = FunctionRef<Refusal(const std::uint8_t *, std::size_t, const AddedTokens &,
+                                     Encoder::Part)>;
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
-                       const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
-                       Encoder::Part which) const;
-  Refusal encode_some_parts(const std::uint8_t *text, std::size_t size,
-                            const AddedTokenPhases &added, Dropout &dropout, IdBuffer &ids,
-                            Encoder::Part which) const;
-  Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                      PreTokenCache &cache, std::size_t &result, Encoder::Part which) const;
+                       const AddedTokenPhases &added, Encoder::Part which,
+                       FunctionRef<void(std::uint32_t)> on_token, Encode encode) const;
+  // Returns encode(text, size, tokens to search for, which) if step 1 keeps the text. Else
+  // calls `encode` for each normalized part, and on_token(id) for the added tokens between.
+  template <typename OnToken, typename EncodePart>
+  Refusal in_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                   Encoder::Part which, OnToken on_token, EncodePart encode) const {
+    return is_normalized(text, size) ? encode(text, size, added.all, which)
+                                     : encode_parts(text, size, added, which, on_token, encode);
+  }
   Refusal encode_parts_with_spans(const std::uint8_t *text, std::size_t size,
                                   const AddedTokenPhases &added, PreTokenCache &cache,
                                   IdBuffer &ids, Spans &spans, Encoder::Part which) const;
-
-  static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 
   const TokenizerParts parts_;
   const Normalizer normalizer_;

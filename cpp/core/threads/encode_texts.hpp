@@ -71,10 +71,7 @@ struct EncodeResult {
   // `other` empty.
   void append(EncodeResult &other) {
     const auto id_count = static_cast<std::int64_t>(ids.size());
-    if (other.ids.size() != 0)
-      std::memcpy(ids.room(other.ids.size()), other.ids.data(),
-                  other.ids.size() * sizeof(std::uint32_t));
-    ids.add(other.ids.size());
+    ids.append(other.ids.data(), other.ids.size());
     for (const std::int64_t end : other.text_ends)
       text_ends.push_back(id_count + end);
     count += other.count;
