@@ -120,17 +120,21 @@ class Reader:
     def ends(self, source: Source, text: Utf8, continuation: bool = False) -> Ends:
         """Return the end of each id of a text; `text` is the text of `source`."""
         data, cuts, special = source.data, source.cuts, self._special
-        ids = self._ids(text, continuation)
         if (
             cuts is not None
             and source.is_normal
             and not (source.has_tokens and not cuts.has_exact_sizes)
         ):
+            ids = self._ids(text, continuation)
             find = self._pipeline.token_ends or token_ends
             ends = find(ids, cuts.sizes, data, cuts.puts_prefix, cuts.is_text)
             if ends is not None:
                 return Ends(ends, None, is_exact=True)
-        _, starts, last = self._pipeline.spans(data, special, "replace", None, continuation)
+        try:
+            _, starts, last = self._pipeline.spans(data, special, "replace", None, continuation)
+        except SpecialTokenError:
+            self._ids(text, continuation)  # its error has the offsets of the text
+            raise
         last = np.maximum.accumulate(last)
         is_border = np.append(last[:-1] <= starts[1:], True)[: len(last)]
         return Ends(last, last[is_border], is_exact=False)

@@ -64,6 +64,23 @@ def test_no_added_token_is_cut(backend: BackendName) -> None:
     assert error.value.position == 12002
 
 
+def test_a_text_without_exact_sizes_is_encoded_once(
+    backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = AddedToken("<|e|>", 999)
+    tok = small(backend, normalizer="NFC", added_tokens=[end])
+    text = "ab e\u0301 ab"
+    with pytest.raises(bpe.SpecialTokenError) as error:
+        tok.chunks(text + end.content, 5)
+    assert error.value.position == len(text)
+
+    def encode_array(*_: object) -> Any:
+        raise AssertionError("the text was encoded twice")
+
+    monkeypatch.setattr(type(tok._pipeline), "encode_array", encode_array)
+    assert "".join(chunk.text for chunk in tok.chunks(text, 5)) == text
+
+
 def test_arguments(backend: BackendName) -> None:
     tok = small(backend)
     for n in (-1, "3", 1.5, None):
