@@ -33,6 +33,9 @@ _METHODS = {
     for name in dir(str)
     if not name.startswith("_") and name not in ("format", "format_map", "maketrans")
 }
+_MAPPING_METHODS: dict[str, Callable[..., Any]] = {
+    "get": dict.get, "items": Fields.items, "keys": Fields.keys, "values": dict.values,
+}  # fmt: skip
 _LOOP_NAMES = frozenset(
     ("depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem",
      "revindex", "revindex0")
@@ -302,7 +305,7 @@ class Access(ImmutableSandboxedEnvironment):
     def method(self, name: str) -> Callable[..., Any]:
         """Return the function that calls the method `name` of a value."""
         of_text = _METHODS.get(name)
-        of_mapping = dict.get if name == "get" else None
+        of_mapping = _MAPPING_METHODS.get(name)
         other, get = self.call, self.attribute(name)
 
         def call(context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
