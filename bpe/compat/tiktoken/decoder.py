@@ -67,7 +67,12 @@ class Decoder:
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
         """Return the bytes of each id of `tokens`; raises the errors of `decode_bytes`."""
-        return [self.decode_single_token_bytes(token) for token in tokens]
+        ids = list(map(index, tokens))
+        token_bytes = self._token_bytes
+        try:
+            return [token_bytes[id] for id in ids]
+        except KeyError:  # a special token, or an unknown id
+            return list(map(self.decode_single_token_bytes, ids))
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
         """Return the text of the ids `tokens`, and the code point at which each token begins.
