@@ -141,9 +141,10 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
   const std::size_t end = std::min(text.size(), to + margin);
   const std::vector<std::uint8_t> around(text.begin() + static_cast<std::ptrdiff_t>(first),
                                          text.begin() + static_cast<std::ptrdiff_t>(end));
-  const std::size_t cut = safe_cut_between(
-      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
-      around.data(), around.size(), from - first, to - first);
+  const std::size_t cut =
+      safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
+                       encoder.spaces().prefix != TextSpaces::Prefix::NONE, around.data(),
+                       around.size(), from - first, to - first);
   if (cut == 0)
     return;
   check(first + cut > from && first + cut <= to, "a cut is within the window");

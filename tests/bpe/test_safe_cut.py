@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 
 import bpe
 from pretok.machine.backend import BackendName
+from small_vocabularies import PARTS, random_tokenizer
+from support import max_examples, seeded, strings
 from text_models import (
     ADDED,
     CASES,
@@ -20,6 +24,7 @@ from text_models import (
     file_of,
     metaspace,
 )
+from vocabularies import BYTES
 from vocabulary_files import write
 
 PLAIN = " ".join(SENTENCES).replace("▁", " ")
@@ -88,3 +93,72 @@ def test_both_parts_have_the_ids_of_the_text(
         for size in (7, 64, 300):
             ids = ids_of_parts(tokenizer, data, size, "allow")
             assert ids == expected, (text, size)
+
+
+def check_all_cuts(tokenizer: bpe.Tokenizer, letters: Sequence[str]) -> int:
+    """Check the cuts of all short texts, with all short texts after them.
+
+    Return how many cuts are within a pre-token.
+    """
+    within = 0
+    encode = tokenizer._encode_part
+    pre_tokenizer: Any = tokenizer.pre_tokenizer
+    split = pre_tokenizer.split_bytes
+    rests = [rest.encode() for size in range(3) for rest in strings(letters, size, 16)]
+    for text in chain.from_iterable(strings(letters, size, 64) for size in range(1, 7)):
+        data = text.encode()
+        for in_parts in (False, True):
+            cut = tokenizer._safe_cut(data, "allow", in_parts=in_parts)
+            if not cut:
+                continue
+            left = encode(data[:cut], "allow", is_first=True).tolist()
+            for rest in rests:
+                right = encode(data[cut:] + rest, "allow", is_first=not in_parts).tolist()
+                whole = encode(data + rest, "allow", is_first=True).tolist()
+                assert left + right == whole, (data, cut, rest)
+            within += split(data) != split(data[:cut]) + split(data[cut:])
+    return within
+
+
+# In these presets a pre-token may have joints: runs of any characters, letters or signs.
+JOINTS = ["gemma4", "gpt2", "falcon", "deepseek-v3", "laguna", "qwen2", "tiny-aya", "o200k"]
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_cuts_within_pre_tokens(name: str, native: BackendName) -> None:
+    random = seeded(f"cuts in {name}")
+    within = 0
+    for _ in range(max_examples(12)):
+        tokenizer = random_tokenizer(random, name, native, add_prefix_space=random.random() < 0.2)
+        within += check_all_cuts(tokenizer, random.sample(PARTS, 3))
+    assert within or name not in JOINTS[:4]
+
+
+def test_cuts_beside_white_space_of_tokens(native: BackendName) -> None:
+    vocabulary = bpe.Vocabulary(BYTES)
+    for flag in ("lstrip", "rstrip"):
+        added = bpe.AddedToken("<e>", 256, **{flag: True})
+        tokenizer = bpe.Tokenizer(vocabulary, "gemma4", added_tokens=[added], backend=native)
+        assert check_all_cuts(tokenizer, [" ", "b", "<e>"])
+
+
+def test_a_whole_pre_token_may_be_a_token(native: BackendName) -> None:
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES | {256: b"abab"}), "gemma4", backend=native)
+    assert tokenizer.encode("abab") == [256]  # no merge makes it
+    assert tokenizer.encode("ababa") == [*b"ababa"]
+    check_all_cuts(tokenizer, ["a", "b"])
+
+
+def test_cuts_within_words_of_a_text_without_a_split(tmp_path: Path, native: BackendName) -> None:
+    file = file_of(**FALLBACK, **SCHEMES["never"], **WORDS, added_tokens=ADDED[:1])
+    tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
+    assert check_all_cuts(tokenizer, ["a", "cd", "d"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cuts_within_pre_tokens_of_texts(name: str, tmp_path: Path, native: BackendName) -> None:
+    tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file_of(**CASES[name])))
+    within = 0
+    for letters in (["a", "a ", "▁"], ["日", "b", " "], ["é", "lo", "<sep>"], ["f", "o", "1"]):
+        within += check_all_cuts(tokenizer, letters)
+    assert within or name not in ("llama", "mistral")

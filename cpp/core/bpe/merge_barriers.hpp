@@ -132,6 +132,15 @@ public:
     }
   }
 
+  // Returns whether no merge crosses the boundary between the first two characters.
+  bool begins_with_barrier(const std::uint8_t *bytes, std::size_t size) const {
+    const DecodedChar left = char_at(bytes, size);
+    const DecodedChar right = char_at(bytes + left.width, size - left.width);
+    if ((left.index | right.index) < 0x80)
+      return !ascii_pairs_.has(left.index, right.index);
+    return !may_merge_across(left.index, right.index);
+  }
+
   // Writes the symbols with which merging of these bytes may start. Returns the number of
   // symbols, which is at most the number of bytes. A character starts fully merged if all
   // merges that may cross its boundaries rank after the merges of its own bytes. Otherwise it

@@ -35,6 +35,18 @@ public:
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
   const TextSpaces &spaces() const { return spaces_; }
 
+  // Returns whether a pre-token may be cut between the first two code points of data[0..size),
+  // which it has: both parts of the pre-token together have its ids. `is_joint` says whether
+  // the cut changes no other pre-token (neighbors.hpp).
+  //
+  // No merge crosses a barrier. But the pre-token or a part may be an unreachable token.
+  bool divides(const std::uint8_t *data, std::size_t size, bool is_joint) const {
+    const MergeBarriers *const barriers = vocabulary_.barriers();
+    return (is_joint || is_whole_) && barriers != nullptr &&
+           vocabulary_.unreachable_tokens().is_empty() &&
+           barriers->begins_with_barrier(data, size);
+  }
+
   // Says whether `data` is the first part of a text or a later part. A later part begins at a
   // safe cut (safe_cut_between.hpp).
   enum class Part { FIRST, LATER };

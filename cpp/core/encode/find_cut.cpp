@@ -33,8 +33,8 @@ Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std
   const bool has_prefix =
       rest == Encoder::Part::FIRST && encoder.spaces().prefix != TextSpaces::Prefix::NONE;
   const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), added, has_prefix, data + first, size - first,
-                       from - first, to - first);
+      safe_cut_between(encoder.pre_tokenizer(), &encoder, added, has_prefix, data + first,
+                       size - first, from - first, to - first);
   return cut == 0 ? Cut{} : Cut{first + cut, first};
 }
 
@@ -70,9 +70,10 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   const std::size_t context = start == 0 ? 0 : margin_of(added);
   if (normalized.size() <= context)
     return {};
-  const std::size_t cut = safe_cut_between(
-      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
-      normalized.data(), normalized.size(), context, normalized.size());
+  const std::size_t cut =
+      safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
+                       encoder.spaces().prefix != TextSpaces::Prefix::NONE, normalized.data(),
+                       normalized.size(), context, normalized.size());
   // If white space is right before the cut, an exact token with `lstrip` after the cut could
   // take it.
   if (cut == 0 ||

@@ -1,8 +1,7 @@
 // Finds a safe cut of a text: encoding the two parts gives the ids of the whole text.
 #pragma once
 
-#include "core/encode/added.hpp"
-#include "core/split/pre_tokenizer.hpp"
+#include "core/encode/encoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +19,12 @@ namespace pretok {
 // with `rstrip` or `lstrip`, no white space is right before the cut, so these tokens take no
 // white space across it. So the cut lies within one part between added tokens. In this part
 // safe_cut_in finds it, with the proof of safe_cut.hpp.
-std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,
-                             bool add_prefix_space, const std::uint8_t *data, std::size_t size,
-                             std::size_t from, std::size_t to);
+//
+// If `encoder` is not nullptr, it encodes both parts, and the cut may lie within a pre-token
+// where no merge joins its sides (Encoder::divides).
+std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const Encoder *encoder,
+                             const AddedTokens &added, bool add_prefix_space,
+                             const std::uint8_t *data, std::size_t size, std::size_t from,
+                             std::size_t to);
 
 } // namespace pretok

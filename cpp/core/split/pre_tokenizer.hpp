@@ -52,6 +52,10 @@ public:
   // only. A BOUNDARY is a pair of classes. Between code points of these classes, every text has
   // a boundary.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
+  // Returns whether a pair of classes is a joint of all stages (neighbors.hpp).
+  bool is_joint(std::uint8_t before, std::uint8_t after) const {
+    return has_fast_path_ && neighbors_->is_joint(before, after);
+  }
 
   // Returns whether Splitter can split by all stages at once: all stages are ISOLATED and share
   // one alphabet.

@@ -12,8 +12,12 @@ namespace {
 
 // The maximum number of candidate cuts to test in one window of the text.
 constexpr std::size_t TRIES = 16;
+// The maximum number of pairs of code points to test for a cut within a pre-token, from the end
+// of a window. A text without such a cut among so many pairs mostly has none.
+constexpr std::size_t JOINT_TRIES = 256;
 
 using Accepts = FunctionRef<bool(std::size_t)>;
+using Divides = FunctionRef<bool(std::size_t, bool)>;
 
 // Finds safe cuts in a text whose last UTF-8 sequence is complete.
 class Finder {
@@ -49,6 +53,22 @@ public:
     if (is_start)
       return is_found(from) ? cut : last_end(from);
     return cut == 0 ? 0 : last_end(cut);
+  }
+
+  // Returns the last cut after `from` within a pre-token that it finds, or 0. A code point must
+  // start at `from`.
+  std::size_t find_within(std::size_t from, Divides divides) const {
+    std::size_t at = text_.last_start(from, text_.size());
+    std::uint8_t after = text_.element(at).class_;
+    for (std::size_t tries = 0; at != from && tries < JOINT_TRIES; ++tries) {
+      const std::size_t start = text_.last_start(from, at);
+      const std::uint8_t before = text_.element(start).class_;
+      if (divides(start, pre_tokenizer_.is_joint(before, after)) && accepts_(at))
+        return at;
+      at = start;
+      after = before;
+    }
+    return 0;
   }
 
 private:
@@ -138,13 +158,17 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
 }
 
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
-                        std::size_t start, std::size_t end, Accepts accepts) {
+                        std::size_t start, std::size_t end, Accepts accepts, Divides divides) {
   if (pre_tokenizer.first() == nullptr)
     return 0;
   end -= incomplete_size(data, end);
   while (start < end && is_tail(data[start]))
     ++start;
-  return start >= end ? 0 : Finder(pre_tokenizer, data, end, accepts).find(start, false);
+  if (start >= end)
+    return 0;
+  const Finder finder(pre_tokenizer, data, end, accepts);
+  const std::size_t cut = finder.find(start, false);
+  return cut != 0 ? cut : finder.find_within(start, divides);
 }
 
 } // namespace pretok

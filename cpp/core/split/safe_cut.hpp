@@ -27,8 +27,14 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
 // Returns a safe cut in start < cut <= end for which accepts(cut) is true, or 0 if it finds
 // none. `start` and `end` are byte positions, and may lie within a UTF-8 sequence. The result
 // depends on data[start..end) only.
+//
+// If no cut between pre-tokens is found, the result may be a cut within a pre-token for which
+// divides(before, is_joint) is true: whether the pre-token of the code point at `before`, which
+// ends at the cut, may be cut there. `is_joint` says whether the cut then changes no other
+// pre-token (neighbors.hpp).
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                         std::size_t start, std::size_t end,
-                        FunctionRef<bool(std::size_t)> accepts);
+                        FunctionRef<bool(std::size_t)> accepts,
+                        FunctionRef<bool(std::size_t, bool)> divides);
 
 } // namespace pretok

@@ -140,8 +140,8 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
               return is_nfc(data, bytes);
             }));
   };
-  const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), added.all,
-                              encoder.spaces().are_marks, may_cut);
+  const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), &encoder,
+                              added.all, may_cut);
   run_in_order(
       tasks.count(), plan.threads, total,
       [&] {

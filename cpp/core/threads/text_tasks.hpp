@@ -12,7 +12,6 @@
 
 #include "core/base/scratch.hpp"
 #include "core/encode/safe_cut_between.hpp"
-#include "core/encode/text_spaces.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,14 +29,14 @@ namespace pretok {
 //   whole(at)                 the start of the character that code unit `at` belongs to.
 template <typename View> class TextTasks {
 public:
-  // Makes tasks of about `size` code units each, or a single task if `size` is 0. `has_marks`
-  // is TextSpaces::are_marks: whether texts may have U+2581 in place of a space. may_cut(text)
-  // returns whether a long text may be cut. All arguments must outlive this object.
+  // Makes tasks of about `size` code units each, or a single task if `size` is 0. `encoder`
+  // encodes the tasks; nullptr if they are only split into pre-tokens. may_cut(text) returns
+  // whether a long text may be cut. All arguments must outlive this object.
   template <typename MayCut>
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
-            const AddedTokens &added, bool has_marks, const MayCut &may_cut)
-      : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
-        has_marks_(has_marks) {
+            const Encoder *encoder, const AddedTokens &added, const MayCut &may_cut)
+      : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), encoder_(encoder),
+        added_(added) {
     if (size == 0) {
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
@@ -124,10 +123,12 @@ private:
           around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
             // The Encoder replaces marks by spaces before it splits. So near a mark, a cut that
             // is safe in `data` may not be safe for the Encoder: find none.
-            return has_marks_ && TextSpaces::has_mark(data, size)
+            const bool has_marks = encoder_ != nullptr && encoder_->spaces().are_marks;
+            return has_marks && TextSpaces::has_mark(data, size)
                        ? std::size_t{0}
-                       : safe_cut_between(pre_tokenizer_, added_, /*add_prefix_space=*/false,
-                                          data, size, before, before + within);
+                       : safe_cut_between(pre_tokenizer_, encoder_, added_,
+                                          /*add_prefix_space=*/false, data, size, before,
+                                          before + within);
           });
       if (cut != 0)
         return first + around.units_in(cut);
@@ -140,8 +141,8 @@ private:
   const std::vector<View> &texts_;
   const std::size_t size_;
   const PreTokenizer &pre_tokenizer_;
+  const Encoder *const encoder_;
   const AddedTokens &added_;
-  const bool has_marks_;
   std::vector<Task> tasks_;
 };
 

@@ -81,8 +81,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   const TaskPlan plan =
       plan_tasks(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
   const auto may_cut = [](const View &) { return true; };
-  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, none, /*has_marks=*/false,
-                              may_cut);
+  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, nullptr, none, may_cut);
   while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};

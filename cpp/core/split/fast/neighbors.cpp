@@ -56,7 +56,12 @@ struct NeighborTable::Builder {
         pair(a, b) = pair_bit(BOUNDARY);
     find_white_space();
     find_limit();
-    for_pairs([&](std::uint8_t a, std::uint8_t b) { pair(a, b) = compose(a, b); });
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      pair(a, b) = compose(a, b);
+      if (std::all_of(stages.begin(), stages.end(),
+                      [&](const StagePairs &stage) { return stage.is_joint(a, b); }))
+        table.joints_[a] |= bit(b);
+    });
     if (white != stages.size())
       mark_white_space();
     drop_rare_joined(machines.front()->classes());

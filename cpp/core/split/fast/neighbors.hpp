@@ -116,10 +116,26 @@
 // A boundary is known if all pairs between the last BOUNDARY and this boundary are resolved.
 // Labels and limits do not depend on later code points, and the split of white space depends
 // only on the next code point.
+//
+// Joints. A pair (a, b) is a joint if cutting any text between a and b changes at most the
+// pre-token that holds the pair: it is cut in two. A pair is a joint of all stages if it is one
+// of each stage: a stage then hands two pieces to the next one, as the parts of the text would,
+// and all other pieces stay.
+//
+// Proof for joints. No rule that can hold a may tell b from the end of the text. Only Spaces
+// and Groups look at a code point that they cannot match, so they must not hold a. Then the
+// first part has the matches of the whole text, up to the match or the gap with the pair. If no
+// rule can hold the pair, it is at a boundary or in a gap, and the machine goes on at b as at
+// the start of a text. Otherwise only one rule may hold the pair. It must be the first rule
+// that can begin with b, and one of these two:
+//   - A Run without a limit, with a and b in its body, not in its tail. Its match in the first
+//     part ends after a. Its match from b on ends where the match of the whole text ends.
+//   - A CasedWord with a and b in its lower-case run, not in its suffix. The same is true.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -136,6 +152,10 @@ public:
   // text counts as class END, and every pair (END, b) is a BOUNDARY.
   bool has_boundary(std::uint8_t before, std::uint8_t after) const {
     return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
+  }
+  // Returns whether the pair of classes `before` and `after` is a joint.
+  bool is_joint(std::uint8_t before, std::uint8_t after) const {
+    return has(joints_[before], after);
   }
   const Relations &relations() const { return relations_; }
   // Returns n, the smallest limit of the LENGTH_LIMITED pairs, or 64 if there are no such
@@ -158,6 +178,7 @@ private:
   bool has_joined_ = false;
   unsigned label_bits_ = 0;
   Relations relations_;
+  std::array<Mask, CLASSES> joints_{};
 };
 
 } // namespace pretok

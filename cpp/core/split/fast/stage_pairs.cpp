@@ -148,6 +148,33 @@ bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
   return true;
 }
 
+// Returns whether b goes on with the match of a rule that holds a, and a text that begins with
+// b has the rest of this match.
+bool StagePairs::is_inner(const Rule &rule, std::uint8_t a, std::uint8_t b) {
+  const Mask both = Mask{1} << a | Mask{1} << b;
+  if (const auto *run = std::get_if<Run>(&rule))
+    return run->at_most == 0 && (both & (~run->always_matches() | run->tail)) == 0;
+  const auto *word = std::get_if<CasedWord>(&rule);
+  return word != nullptr && (both & (~word->lower | word->upper)) == 0 &&
+         !(word->suffix && pretok::has(word->suffix->may_follow(a), b));
+}
+
+bool StagePairs::is_joint(std::uint8_t a, std::uint8_t b) const {
+  int holder = gap(); // the only rule that may hold the pair
+  for (int i = 0; i < gap(); ++i) {
+    if (!pretok::has(held_by_[static_cast<std::size_t>(i)], a))
+      continue;
+    if (std::holds_alternative<Spaces>(rule(i)) || std::holds_alternative<Groups>(rule(i)))
+      return false;
+    if (!pretok::has(may_follow(static_cast<std::size_t>(i), a), b))
+      continue;
+    if (holder != gap())
+      return false;
+    holder = i;
+  }
+  return holder == gap() || (is_inner(rule(holder), a, b) && candidates_[b].front() == holder);
+}
+
 // Finds the white space of all Spaces rules, unless a condition in neighbors.hpp fails.
 void StagePairs::find_white_space() {
   Mask space = 0;

@@ -36,6 +36,10 @@ public:
   bool is_together(std::size_t a, std::size_t b) const { return together_[a] >> b & 1; }
   // Returns whether each pair is a BOUNDARY or together.
   bool is_simple() const { return is_simple_; }
+  // Returns whether the pair is a joint (neighbors.hpp).
+  bool is_joint(std::uint8_t a, std::uint8_t b) const;
+  // Returns the classes that may be in a gap.
+  Mask gap_classes() const { return gap_classes_; }
 
   const Followers &live() const { return live_; }
   // Returns the classes that a match can hold.
@@ -66,6 +70,7 @@ private:
   void mark_ambiguous(bool is_conditional);
   void mark_ambiguous_after_joined();
   bool joins(std::uint8_t a, std::uint8_t b) const;
+  static bool is_inner(const Rule &rule, std::uint8_t a, std::uint8_t b);
   Mask may_follow(std::size_t rule, std::uint8_t a) const;
 
   const std::vector<Rule> &rules_;
