@@ -29,6 +29,7 @@ from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,
+    BEFORE_NEWLINE,
     END_OF_TEXT,
     LAST_NEWLINE,
     CasedWord,
@@ -65,6 +66,7 @@ _LAZY = {
 __all__ = [
     "ALL",
     "ALL_BUT_LAST",
+    "BEFORE_NEWLINE",
     "DEFAULT_VERSION",
     "END_OF_TEXT",
     "LAST_NEWLINE",

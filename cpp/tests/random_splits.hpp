@@ -197,7 +197,8 @@ inline Program random_program(Random &source, std::size_t max_classes) {
     }
   const auto spaces = [&](Through through) {
     Spaces rule{space, newline & space, through};
-    if (source() % 8 == 0 && through >= Through::ALL_BUT_LAST) {
+    const bool may_have_limit = through == Through::ALL_BUT_LAST || through == Through::ALL;
+    if (source() % 8 == 0 && may_have_limit) {
       rule.at_most = 1 + static_cast<std::uint32_t>(source() % 4);
       rule.at_least = 1 + static_cast<std::uint32_t>(source() % rule.at_most);
     }
@@ -206,7 +207,8 @@ inline Program random_program(Random &source, std::size_t max_classes) {
   if (program.rules.empty())
     program.rules.emplace_back(spaces(Through::ALL));
   static const Through THROUGHS[] = {Through::END_OF_TEXT, Through::LAST_NEWLINE,
-                                     Through::ALL_BUT_LAST, Through::ALL};
+                                     Through::ALL_BUT_LAST, Through::ALL,
+                                     Through::BEFORE_NEWLINE};
   for (const Through through : THROUGHS)
     if (source() % 4 != 0)
       program.rules.insert(source() % 4 == 0

@@ -128,7 +128,7 @@ class _StageHolding:
         if isinstance(rule, Groups):
             return _in_runs(classes, ((mask(rule.body), rule.size),))
         if isinstance(rule, Spaces):
-            return _in_runs(classes, ((mask(rule.space), rule.at_most),))
+            return _in_runs(classes, ((mask(rule._part), rule.at_most),))
         if isinstance(rule, Phrase):
             every = mask(rule.start | rule.rest) | mask(rule.joint) | mask(rule.lead)
             return _in_runs(classes, ((every, None),))

@@ -22,9 +22,9 @@ then cut in two, and all other pre-tokens stay. There are two kinds of joints:
   begins with b. The rule is a Run without a limit whose body has a and b, or a CasedWord in whose
   lowercase run they are. So its match in u ends after a, and its match in v begins with b and ends
   where that of u + v does.
-- Only Spaces rules hold the pair, among them ALL, but not LAST_NEWLINE. In u + v, a run of white
-  space without its last code point is one pre-token, or the whole run at the end of the text. The
-  parts of the run in u and in v are split alike.
+- Only Spaces rules hold the pair, among them ALL, but none that ends at a line break. In u + v, a
+  run of white space without its last code point is one pre-token, or the whole run at the end of
+  the text. The parts of the run in u and in v are split alike.
 
 Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a
 or b. Then the pair lies in a gap of each earlier stage, and no rule of these stages reads past a.
@@ -42,6 +42,7 @@ from pretok.charsets.classified_text import Classifier
 from pretok.machine.program import compile_rules
 from pretok.rules import (
     ALL,
+    BEFORE_NEWLINE,
     END_OF_TEXT,
     LAST_NEWLINE,
     CasedWord,
@@ -132,7 +133,7 @@ class _StagePairs:
         self._rules = stage.rules
         spaces = [rule for rule in stage.rules if isinstance(rule, Spaces)]
         through = [rule.through for rule in spaces]
-        self._joins_spaces = LAST_NEWLINE not in through and not any(
+        self._joins_spaces = not {LAST_NEWLINE, BEFORE_NEWLINE} & {*through} and not any(
             rule.at_most for rule in spaces
         )
         first = next((at for at, rule in enumerate(stage.rules) if rule in spaces), 0)
@@ -206,7 +207,7 @@ class _StagePairs:
         if isinstance(rule, Groups):
             return has(rule.body, a) and has(rule.body, b)
         if isinstance(rule, Spaces):
-            return has(rule.space, a) and has(rule.space, b)
+            return has(rule._part, a) and has(rule._part, b)
         assert isinstance(rule, Literal), "is_known"
         return any(a + b in text for text in rule.texts)
 

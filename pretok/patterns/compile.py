@@ -37,7 +37,9 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
    run, where a member of S follows, and at the end of the text, but not where a member of S'
    follows the run. Spaces(ALL_BUT_LAST) matches the same. `S+\z` and `S++(?!S')` match a whole run
    at the end of the text, as Spaces(END_OF_TEXT) does. After `S+`, an assertion that allows the end
-   of the text and all members of S' always holds.
+   of the text and all members of S' always holds. If S is a subset of A, `S+(?!A')` takes r code
+   points if the text ends with the run or a member of A follows, and otherwise r - 1; it fails if
+   this number is 0. Spaces(BEFORE_NEWLINE) matches the same, with A - S as its line breaks.
 6. *Last line break.* Let N be a subset of S. In `S*N` and `S*N+`, `S*` takes the run of S, and then
    gives code points back up to and including the last member of N in the run. N takes this member.
    `N+` takes no more, because no member of N follows. Spaces(LAST_NEWLINE) matches the same.
@@ -80,7 +82,7 @@ from pretok.patterns.parser import MAX_PATTERN_LENGTH, read
 from pretok.patterns.shapes import rule_of
 from pretok.patterns.words import cased_word, literal_of, texts_of
 from pretok.preset import Engine
-from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Rule, Run, Spaces
+from pretok.rules import ALL, ALL_BUT_LAST, BEFORE_NEWLINE, LAST_NEWLINE, Rule, Run, Spaces
 from pretok.stage import MAX_RULES, Stage
 
 MAX_WORK = 20_000
@@ -291,13 +293,13 @@ def _after(rules: list[Rule], rule: Rule) -> Rule:
 def _with_common_sets(rules: list[Rule]) -> list[Rule]:
     """Return `rules` with the same sets in all Spaces rules, as a stage requires.
 
-    Only Spaces(LAST_NEWLINE) uses its `newline`, so the other Spaces rules may have any subset of
-    `space` as their `newline`. A Spaces(ALL) with another `space` becomes a Run, which matches the
-    same.
+    Only LAST_NEWLINE and BEFORE_NEWLINE use their `newline`, so the other Spaces rules may have any
+    subset of `space` as their `newline`. A Spaces(ALL) with another `space` becomes a Run, which
+    matches the same.
     """
     own = [rule for rule in rules if isinstance(rule, Spaces) and rule.through is not ALL]
     spaces = {rule.space for rule in own} or {WHITE_SPACE}
-    newlines = {rule.newline for rule in own if rule.through is LAST_NEWLINE}
+    newlines = {rule.newline for rule in own if rule.through in (LAST_NEWLINE, BEFORE_NEWLINE)}
     if len(spaces) > 1 or len(newlines) > 1:
         return rules  # Stage raises an error that says which sets differ.
     (space,) = spaces

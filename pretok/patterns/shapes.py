@@ -5,10 +5,19 @@ The docstring of `pretok.patterns.compile` has the numbered lemmas.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from pretok.charsets.sets import ANY, NEWLINE, NOTHING, ONIGURUMA_WORD, WORD, CharSet
+from pretok.charsets.sets import (
+    ANY,
+    NEWLINE,
+    NOTHING,
+    ONIGURUMA_WORD,
+    WHITE_SPACE,
+    WORD,
+    CharSet,
+)
 from pretok.errors import DefinitionError
 from pretok.patterns.ast import Chars, EngineSpecific, Group, Lookahead, Node, Repeat
 from pretok.patterns.items import Choice, Items, Look, Loop, Part, Refusal
@@ -16,7 +25,7 @@ from pretok.patterns.runs import rule_of_runs
 from pretok.patterns.spelling import spelt
 from pretok.patterns.words import phrase, word_with_suffix
 from pretok.preset import Engine
-from pretok.rules import ALL_BUT_LAST, END_OF_TEXT, Groups, Rule, Spaces
+from pretok.rules import ALL_BUT_LAST, BEFORE_NEWLINE, END_OF_TEXT, Groups, Rule, Spaces
 
 MAX_PARTS = 64
 """Maximum parts of an alternative. An alternative with more parts is refused at once.
@@ -86,8 +95,10 @@ def _rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
         last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
     ):
         return None
-    # Spaces needs one run of `chars`, and a `look` that allows the end of the text and otherwise
-    # only members of `chars`.
+    if _is_part_of_white_space(parts, look):
+        return Spaces(BEFORE_NEWLINE, space=after, newline=after - chars)
+    # Other Spaces rules need one run of `chars`, and a `look` that allows the end of the text and
+    # otherwise only members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
         # A lazy run first takes `low` members. If `look` fails there, the next code point is not a
         # member, so the run cannot take more. So the run takes exactly `low` members.
@@ -104,9 +115,23 @@ def _rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
     raise Refusal(
         look,
         "after a run of one set, a rule can only require that the text ends or that the next code "
-        r"point is in the set too, as in \s+\z and \s+(?!\S); any other assertion may need "
+        r"point is in the set or white space too, as in \s+\z, \s+(?!\S) and \t+(?!\S); any other "
+        "assertion may need "
         "backtracking",
     )
+
+
+def _is_part_of_white_space(parts: Sequence[Part], look: Look) -> bool:
+    """Return whether `parts` and `look` are `S+(?!A')`, where A is white space and S a part of A.
+
+    A' is the complement of A.
+    """
+    part, after = parts[-1], look.allowed
+    if len(parts) != 1 or after is None or not look.at_end:
+        return False
+    is_run = (part.low, part.high, part.mode) == (1, None, "greedy")
+    is_part = not part.chars - after and bool(after - part.chars)
+    return is_run and is_part and not after - WHITE_SPACE
 
 
 def _refuse_misplaced(look: Look) -> NoReturn:

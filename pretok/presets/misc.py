@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pretok.charsets.sets import DIGIT, NUMBER, SPACE, WHITE_SPACE, code_points
+from pretok.charsets.sets import DIGIT, NUMBER, OTHER, SPACE, WHITE_SPACE, code_points
 from pretok.preset import Preset
 from pretok.presets.cl100k import LINES
 from pretok.presets.common import EACH_NUMBER, LLAMA_CPP, block, names, split, stage, unchecked
-from pretok.rules import Groups, Run
+from pretok.presets.o200k import NEWLINES_SLASHES
+from pretok.rules import BEFORE_NEWLINE, Groups, Run, Spaces
 
 _BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 _BLOOM = stage(
@@ -48,5 +49,19 @@ SUPERBPE = unchecked(
         split(r"(?=(\d{3})+(?!\d))"),
         Groups(DIGIT, at_least=3),
         behavior="merged_with_next",
+    ),
+)
+
+SUPERBPE_EXTEND = Preset(
+    name="superbpe-extend",
+    engine="hf",
+    source="SuperBPE, scripts/extend_tokenizer.sh at 55b83132, for the second stage",
+    stages=(
+        stage(
+            r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)",
+            Run(NUMBER, at_most=3),
+            Run(OTHER, lead=SPACE, tail=NEWLINES_SLASHES, at_least=2),
+            Spaces(through=BEFORE_NEWLINE, newline=WHITE_SPACE - SPACE),
+        ),
     ),
 )

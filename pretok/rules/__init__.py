@@ -19,6 +19,7 @@ from pretok.rules.phrase import Phrase as Phrase
 from pretok.rules.run import Run as Run
 from pretok.rules.spaces import ALL as ALL
 from pretok.rules.spaces import ALL_BUT_LAST as ALL_BUT_LAST
+from pretok.rules.spaces import BEFORE_NEWLINE as BEFORE_NEWLINE
 from pretok.rules.spaces import END_OF_TEXT as END_OF_TEXT
 from pretok.rules.spaces import LAST_NEWLINE as LAST_NEWLINE
 from pretok.rules.spaces import Spaces as Spaces

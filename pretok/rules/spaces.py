@@ -19,12 +19,14 @@ class Through(IntEnum):
     LAST_NEWLINE = 1
     ALL_BUT_LAST = 2
     ALL = 3
+    BEFORE_NEWLINE = 4
 
 
 END_OF_TEXT = Through.END_OF_TEXT
 LAST_NEWLINE = Through.LAST_NEWLINE
 ALL_BUT_LAST = Through.ALL_BUT_LAST
 ALL = Through.ALL
+BEFORE_NEWLINE = Through.BEFORE_NEWLINE
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Spaces(Rule):
     - ALL_BUT_LAST `\s+(?!\S)` matches the whole run at the end of the text. Elsewhere, it matches
       all but the last code point of the run, and does not match a run of one code point.
     - ALL `\s+` matches the whole run.
+    - BEFORE_NEWLINE `[^\S\r\n]+(?!\S)` matches up to the first line break of the run. If there is
+      none, it matches like ALL_BUT_LAST. It does not match at a line break.
 
     ALL_BUT_LAST and ALL may have limits: with `at_least=4, at_most=4` they are `\s{4}(?!\S)` and
     `\s{4}`. `at_most=None` means no limit, and then `at_least` must be 1. `space` and `newline`
@@ -58,6 +62,10 @@ class Spaces(Rule):
             self._raise_invalid(
                 f"newline={self.newline!r} has members outside of space={self.space!r}; "
                 "expected a subset"
+            )
+        if not self._part:
+            self._raise_invalid(
+                "newline equals space; expected members of space outside of newline"
             )
         self._require_count("at_most", optional=True)
         self._require_count("at_least", limit=MAX_LOOK_AHEAD)
@@ -82,18 +90,31 @@ class Spaces(Rule):
         return f"Spaces(through={self.through.name}{at_most}{at_least}{space}{newline})"
 
     def sets(self) -> list[CharSet]:
-        return [self.space, self.newline]
+        return list({self.space: 0, self.newline: 0, self._part: 0})
 
     def first(self) -> list[CharSet]:
-        return [self.space]
+        return [self._part]
+
+    @property
+    def _part(self) -> CharSet:
+        """The members of `space` that a match may have."""
+        return self.space - self.newline if self.through is BEFORE_NEWLINE else self.space
 
     @property
     def look_ahead(self) -> int:
         return self.at_least
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
-        space, newline = map(alphabet.mask, (self.space, self.newline))
+        space, newline, part = map(alphabet.mask, (self.space, self.newline, self._part))
         through, at_most, at_least = self.through, self.at_most, self.at_least
+
+        def match_before_newline(text: Text, start: int) -> int:
+            end = text.members[part].find(OUT, start)
+            if end == text.size:
+                return text.undecided(part) if text.partial else end
+            if not text.members[space][end]:  # (?!\S)
+                end -= 1
+            return end if end > start else NO_MATCH
 
         def match(text: Text, start: int) -> int:
             # One scan of a run serves all Spaces rules at all positions of the run. Otherwise, a
@@ -114,7 +135,7 @@ class Spaces(Rule):
                 end = min(end, start + at_most)
             return end if end - start >= at_least else NO_MATCH  # \s+
 
-        return match
+        return match_before_newline if through is BEFORE_NEWLINE else match
 
     def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, (self.space, self.newline))
@@ -125,8 +146,9 @@ class Spaces(Rule):
         space, newline = set_regex(self.space), set_regex(self.newline)
         if self.through in (END_OF_TEXT, LAST_NEWLINE):
             return (f"{space}++$", f"{space}*{newline}+")[self.through]
-        look_ahead = f"(?!{_complement(self.space)})" if self.through is ALL_BUT_LAST else ""
-        return f"{space}{times(self.at_least, self.at_most)}{look_ahead}"
+        looks_ahead = self.through in (ALL_BUT_LAST, BEFORE_NEWLINE)
+        look_ahead = f"(?!{_complement(self.space)})" if looks_ahead else ""
+        return f"{set_regex(self._part)}{times(self.at_least, self.at_most)}{look_ahead}"
 
 
 def _complement(chars: CharSet) -> str:

@@ -105,7 +105,7 @@ REFUSED = {
               "falcon", "bloom", "viking", "superbpe"},
     # They have several stages, or gaps between matches, which tiktoken drops.
     "tiktoken": {preset.name for preset in pretok.presets() if len(preset.stages) > 1}
-    | {"bloom", "whitespace"},
+    | {"bloom", "whitespace", "superbpe-extend"},
 }  # fmt: skip
 
 

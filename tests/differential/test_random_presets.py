@@ -91,7 +91,7 @@ def _rule(source: random.Random) -> Rule:
             source.choice([None, _set(source)]),
         )
     through = source.choice(list(Through))
-    at_most = source.choice([1, 3]) if through >= Through.ALL_BUT_LAST else None
+    at_most = source.choice([1, 3]) if through.name in ("ALL_BUT_LAST", "ALL") else None
     return Spaces(through, source.choice([None, at_most]))
 
 

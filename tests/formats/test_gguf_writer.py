@@ -25,7 +25,7 @@ from pretok.presets import BUILT_IN
 from support import FULL, max_examples, need, seeded
 from vocabulary_files import made, made_vocabulary, write
 
-WITHOUT_NAME = {"cl100k", "clip", "gemma4", "nanochat", "whitespace"}
+WITHOUT_NAME = {"cl100k", "clip", "gemma4", "nanochat", "superbpe-extend", "whitespace"}
 """The presets that no value of tokenizer.ggml.pre stands for, if tokens are bytes."""
 WITHOUT_GGUF = {"cl100k_base", "Mistral 0.3 (JSON)"}
 """The published vocabularies that a GGUF file cannot hold."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pretok import (
     ALL,
     ALL_BUT_LAST,
+    BEFORE_NEWLINE,
     END_OF_TEXT,
     LAST_NEWLINE,
     CasedWord,
@@ -219,6 +220,23 @@ SPECS = (
     Spec("all white space", (Spaces(ALL),), r"\s+", "a \n\u3000"),
     Spec("all but the last", (Spaces(ALL_BUT_LAST),), r"\s+(?!\S)", "a \n\u3000", 6),
     Spec("through the last line break", (Spaces(LAST_NEWLINE),), r"\s*[\r\n]+", "a \n\r", 6),
+    Spec(
+        "before the first line break", (Spaces(BEFORE_NEWLINE),), r"[^\S\r\n]+(?!\S)", "a \n\t", 6
+    ),
+    Spec(
+        "spaces before other white space",
+        (Run(NUMBER), Spaces(BEFORE_NEWLINE, newline=WHITE_SPACE - SPACE), Run(LETTER, lead=SPACE)),
+        r"\p{N}+| +(?!\S)| ?\p{L}+",
+        "a1 \n.",
+        6,
+    ),
+    Spec(
+        "before line breaks, and other rules for white space",
+        (Spaces(BEFORE_NEWLINE), Spaces(LAST_NEWLINE), Spaces(ALL_BUT_LAST), Spaces(ALL)),
+        r"[^\S\r\n]+(?!\S)|\s*[\r\n]+|\s+(?!\S)|\s+",
+        "a \n\t",
+        6,
+    ),
     Spec("to the end of the text", (Spaces(END_OF_TEXT),), r"\s++$", "a \n", 7),
     Spec(
         "white space without a rule for line breaks",

@@ -15,6 +15,7 @@ from pretok.errors import DefinitionError
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,
+    BEFORE_NEWLINE,
     END_OF_TEXT,
     LAST_NEWLINE,
     CasedWord,
@@ -82,6 +83,7 @@ THROUGHS = {
     LAST_NEWLINE: r"\s*[\r\n]+",
     ALL_BUT_LAST: r"\s+(?!\S)",
     ALL: r"\s+",
+    BEFORE_NEWLINE: r"[^\S\r\n]+(?!\S)",
 }
 
 

@@ -176,7 +176,7 @@ def test_the_pattern_of_a_rule(rule: Rule, pattern: str) -> None:
 
 BACKTRACKING = "so matching would need backtracking; make them disjoint"
 ONE = "code_points('1')"
-THROUGH = "expected one of END_OF_TEXT, LAST_NEWLINE, ALL_BUT_LAST, ALL"
+THROUGH = "expected one of END_OF_TEXT, LAST_NEWLINE, ALL_BUT_LAST, ALL, BEFORE_NEWLINE"
 REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Contraction, (), {}, "Contraction: no suffixes; expected at least one"),
     (Contraction, ("",), {}, "Contraction: suffix ''; expected ASCII letters"),

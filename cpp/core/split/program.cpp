@@ -141,10 +141,12 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     rules.emplace_back(rule);
     // Only ALL_BUT_LAST and ALL can have a limit.
     const bool has_limit = rule.at_most != 0 || rule.at_least != 1;
-    return through <= static_cast<std::uint32_t>(Through::ALL) &&
+    const bool may_have_limit =
+        rule.through == Through::ALL_BUT_LAST || rule.through == Through::ALL;
+    return through <= static_cast<std::uint32_t>(Through::BEFORE_NEWLINE) &&
            (rule.newline & ~rule.space) == 0 &&
-           (!has_limit || (rule.through >= Through::ALL_BUT_LAST && rule.at_most != 0 &&
-                           are_counts(rule.at_most, rule.at_least)));
+           (!has_limit ||
+            (may_have_limit && rule.at_most != 0 && are_counts(rule.at_most, rule.at_least)));
   }
   case Kind::LITERAL: {
     Literal rule;

@@ -73,7 +73,7 @@ def definition(texts: list[str], first: Tokenizer, stage: Stage2) -> list[tuple[
     return merges
 
 
-@pytest.mark.parametrize("preset", ["superbpe", "gemma4"])
+@pytest.mark.parametrize("preset", ["superbpe", "superbpe-extend", "gemma4"])
 @pytest.mark.parametrize("max_words", [None, 1, 2, 4])
 def test_merges_are_those_of_the_definition(
     backend: BackendName, preset: str, max_words: int | None

@@ -217,7 +217,7 @@ bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
     if ((space & ~rejects_next(rule(index), a)) == 0)
       continue;
     const auto *spaces = std::get_if<Spaces>(&rule(index));
-    if (spaces == nullptr || spaces->through == Through::ALL)
+    if (spaces == nullptr || spaces->through >= Through::ALL)
       return false;
     if (spaces->through == Through::END_OF_TEXT)
       continue;

@@ -15,6 +15,8 @@ enum class Through : std::uint32_t {
   LAST_NEWLINE = 1, // after the last line break of the run
   ALL_BUT_LAST = 2, // before the last code point of the run; after it if the run ends the text
   ALL = 3,          // the end of the run
+  // Before the first line break of the run; without one, like ALL_BUT_LAST.
+  BEFORE_NEWLINE = 4,
 };
 
 // White space up to `through`. Only ALL_BUT_LAST and ALL may have the limits `at_most` and
@@ -27,6 +29,15 @@ struct Spaces {
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    if (through == Through::BEFORE_NEWLINE) { // [^\S\r\n]+(?!\S)
+      const std::size_t end = text.run_end(part(), start);
+      if (end == text.size())
+        return text.partial ? text.undecided(part()) : end;
+      if (has(space, text.class_at(end)))
+        return end;
+      const std::size_t last = text.source.last_start(start, end);
+      return last > start ? last : NO_MATCH;
+    }
     // All Spaces rules share one scan of the run, and so do all starts within the run. With a
     // scan for each start, a rule that fails on a long run would take quadratic time.
     if (start >= text.space_end || start < text.space_begin) {
@@ -48,6 +59,7 @@ struct Spaces {
       const std::size_t last = text.source.last_start(start, end);
       return last > start ? limited(text, start, last) : NO_MATCH;
     }
+    case Through::BEFORE_NEWLINE:
     case Through::ALL: // \s+
       break;
     }
@@ -58,8 +70,8 @@ struct Spaces {
     change(space);
     change(newline);
   }
-  Mask first() const { return space; }
-  Mask may_follow(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
+  Mask first() const { return part(); }
+  Mask may_follow(std::uint8_t a) const { return has(part(), a) && at_most != 1 ? part() : 0; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
   Mask always_follows(std::uint8_t a) const {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
@@ -69,9 +81,12 @@ struct Spaces {
   // ignore the bit END of this mask.
   Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
   bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
-  Mask interior() const { return space; }
+  Mask interior() const { return part(); }
 
 private:
+  // The white space that a match may have.
+  Mask part() const { return through == Through::BEFORE_NEWLINE ? space & ~newline : space; }
+
   // Returns the end of a match of \s{at_least,at_most} within [start, end), or NO_MATCH. The
   // range must not be empty.
   template <typename Source>
