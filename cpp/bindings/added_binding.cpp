@@ -1,6 +1,6 @@
-#include "bindings/added_binding.hpp"
-
+// Added tokens of the native backend of bpe.Tokenizer.
 #include "bindings/added_record.hpp"
+#include "bindings/bind.hpp"
 #include "bindings/convert.hpp"
 #include "core/encode/tokenizer.hpp"
 

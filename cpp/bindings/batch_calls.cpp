@@ -102,7 +102,7 @@ py::list encode_to_list(const Tokenizer &tokenizer, IdObjects &objects, const Te
                       throw py::error_already_set();
                     some.ids.clear();
                   });
-  raise_if_refused(encoded, py::none());
+  raise_if_refused(encoded.refusal, py::none());
   return result;
 }
 
@@ -113,7 +113,7 @@ py::list encode_to_lists(const Tokenizer &tokenizer, IdObjects &objects, const p
   Lists lists(objects, batch.views.size());
   encode_in_parts(tokenizer, batch.views, batch.size, added, threads, encoded,
                   [&](EncodeResult &some) { lists.add(some); });
-  raise_if_refused(encoded, py::int_(encoded.refused_text));
+  raise_if_refused(encoded.refusal, py::int_(encoded.refused_text));
   return lists.take();
 }
 
@@ -130,7 +130,7 @@ py::tuple encode_to_arrays(const Tokenizer &tokenizer, const std::vector<TextVie
     encode_texts(tokenizer, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,
                  InterruptCheck(), Encoder::Part::FIRST, dropout);
   });
-  raise_if_refused(encoded, py::int_(encoded.refused_text));
+  raise_if_refused(encoded.refusal, py::int_(encoded.refused_text));
   std::vector<std::int64_t> &offsets = encoded.text_ends;
   offsets.insert(offsets.begin(), 0);
   return py::make_tuple(as_array_of_ids(std::move(encoded.ids)), as_array(std::move(offsets)));

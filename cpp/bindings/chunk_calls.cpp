@@ -1,5 +1,5 @@
-#include "bindings/chunk_calls.hpp"
-
+// Divides texts by a number of ids, for bpe/budgets/.
+#include "bindings/bind.hpp"
 #include "bindings/native_tokenizer.hpp"
 #include "bindings/new_text.hpp"
 #include "bindings/packed_tokens.hpp"

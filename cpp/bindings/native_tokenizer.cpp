@@ -356,7 +356,7 @@ EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
                    is_not_refused, InterruptCheck(), part, dropout);
     }
   });
-  raise_if_refused(result, py::none());
+  raise_if_refused(result.refusal, py::none());
   return result;
 }
 

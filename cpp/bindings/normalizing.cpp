@@ -1,5 +1,5 @@
-#include "bindings/normalizing.hpp"
-
+// Makes the normalizers of core/normalize callable from Python.
+#include "bindings/bind.hpp"
 #include "bindings/convert.hpp"
 
 #include "core/normalize/normalizer_chain.hpp"

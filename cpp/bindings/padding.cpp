@@ -1,5 +1,5 @@
-#include "bindings/padding.hpp"
-
+// Arranges the ids of many texts in one array for bpe.encoding.padded.
+#include "bindings/bind.hpp"
 #include "bindings/packed_tokens.hpp"
 
 #include <pybind11/numpy.h>

@@ -1,5 +1,5 @@
-#include "bindings/prompt_cache.hpp"
-
+// The Python class PromptCache of the module _core.
+#include "bindings/bind.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_tokenizer.hpp"
@@ -63,9 +63,7 @@ public:
       });
       ids.append(after.data(), after.size());
     });
-    EncodeResult refused;
-    refused.refusal = result.refusal;
-    raise_if_refused(refused, py::none());
+    raise_if_refused(result.refusal, py::none());
     return py::make_tuple(as_array_of_ids(std::move(ids)), result.reused_prefix, result.reused);
   }
 

@@ -14,8 +14,7 @@ namespace pretok {
 
 // Throws a Python SpecialTokenError if a text contains a refused special token. `text_index` is
 // the index of the text in a batch, or None.
-inline void raise_if_refused(const EncodeResult &encoded, py::object text_index) {
-  const Refusal &refusal = encoded.refusal;
+inline void raise_if_refused(const Refusal &refusal, py::object text_index) {
   if (refusal.token == nullptr)
     return;
   const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");

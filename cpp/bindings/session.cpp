@@ -72,18 +72,18 @@ template <typename Change>
 py::tuple NativeSession::changed(const py::object &text, Change change) const {
   const TextView view(text);
   std::optional<PatchCopy> made;
-  EncodeResult result;
+  Refusal refusal;
   session_.use(view.size(), [&](Session &session) {
     Scratch scratch;
     view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
       const CacheLease cache(tokenizer_.caches());
       Patch patch;
-      result.refusal = change(Call{session, data, size, *cache, patch});
-      if (is_not_refused(result))
+      refusal = change(Call{session, data, size, *cache, patch});
+      if (refusal.token == nullptr)
         made.emplace(patch);
     });
   });
-  raise_if_refused(result, py::none());
+  raise_if_refused(refusal, py::none());
   return std::move(*made).as_tuple();
 }
 

@@ -1,5 +1,5 @@
-#include "bindings/split_ways.hpp"
-
+// Finds the ways to split a text, for bpe/canonical/.
+#include "bindings/bind.hpp"
 #include "bindings/native_machine.hpp"
 
 #include "core/split/split_ways.hpp"

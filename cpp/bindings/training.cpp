@@ -1,5 +1,5 @@
-#include "bindings/training.hpp"
-
+// The Python bindings for training: count pre-tokens, learn merges, and split long texts.
+#include "bindings/bind.hpp"
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/packed_tokens.hpp"
