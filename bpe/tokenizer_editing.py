@@ -64,7 +64,7 @@ class TokenizerEditing(TokenizerBatches):
           `keep_added=False`, of the added tokens only those that the template, the padding or the
           facts of the file name
         - the ids `keep`
-        - the tokens that occur in `texts`; with `vocab_size`, the most frequent of them
+        - the ids of `texts`, encoded with `special="allow"`; with `vocab_size`, the most frequent
         - with `vocab_size` and no `texts`, the tokens that merge first
         - the tokens of which merges make these tokens
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -47,7 +48,9 @@ def _raising(kind: type[Exception], function: Any, argument: Any) -> Any:
     except kind as error:
         line = getattr(error, "lineno", None)
         place = "" if line is None else f", line {line}"
-        raise ChatTemplateError(f"chat template{place}: {error}") from error
+        missing = re.search(r"'(\w+_token)' is undefined", str(error))
+        hint = f'; pass special_tokens={{"{missing[1]}": …}}' if missing else ""
+        raise ChatTemplateError(f"chat template{place}: {error}{hint}") from error
 
 
 @lru_cache(64)
@@ -63,10 +66,16 @@ def choose_template(
 
     `requested` is a template, or the name of one of `templates`. Without it, this is the template
     "tool_use" for chats with tools, if there is one, and else "default". Raises ValueError if there
-    is no template.
+    is no template, and for a `requested` without a brace that is no name.
     """
     if requested is not None and not isinstance(requested, str):
         raise TypeError(f"chat_template={shortened(requested)}; expected a template or its name")
+    names = templates if isinstance(templates, Mapping) else ()
+    if requested and "{" not in requested and requested not in names:
+        raise ValueError(
+            f"chat_template={shortened(requested)}; expected the text of a template, or one of "
+            f"the names {sorted(names)}"
+        )
     if isinstance(templates, Mapping):
         if requested is None:
             requested = "tool_use" if has_tools and "tool_use" in templates else "default"

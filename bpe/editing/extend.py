@@ -77,7 +77,7 @@ def _pre_tokens(tokenizer: Tokenizer, words: list[str]) -> list[bytes]:
             parts = [decode_utf8(part) for part in pre_tokens]
             raise VocabularyError(
                 f"{shortened(word)} is split into {shortened(parts)}, and merges do not cross "
-                "pre-tokens; pass the parts, or one that has the space before it"
+                "pre-tokens; pass these parts as separate words"
             )
         found += pre_tokens
     return found

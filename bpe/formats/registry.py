@@ -77,7 +77,8 @@ def dump(spec: TokenizerSpec, path: str | os.PathLike[str], lossy: bool = False)
     formats = [format for format in FORMATS if format.suffix == suffix and suffix]
     if not formats:
         raise ValueError(
-            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}"
+            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}; "
+            "bpe.convert writes more formats"
         )
     with named(target):
         format = _holding(formats, spec)

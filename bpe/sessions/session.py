@@ -137,6 +137,9 @@ class Session:
 
     def truncate(self, size: int) -> Patch:
         """Remove the text from `size` on; raises IndexError if `size` is not in the text."""
+        self._check_kept()
+        if not 0 <= index(size) <= self.size:
+            raise IndexError(f"size={size}; expected an int from 0 to {self.size}, the size")
         return self.replace(size, self.size, "" if self._unit == "char" else b"")
 
     def extend(self, ids: Iterable[int]) -> Patch:
@@ -325,7 +328,7 @@ class Session:
         """Return the bytes of two positions."""
         start, end, size = index(start), index(end), self.size
         if not 0 <= start <= end <= size:
-            raise IndexError(f"text {start} to {end} of {size}; expected 0 <= start <= end <= size")
+            raise IndexError(f"range {start} to {end}; expected 0 <= start <= end <= {size} (size)")
         if self._unit == "byte":
             return start, end
         return self._kept.byte_of(start), self._kept.byte_of(end)

@@ -78,7 +78,7 @@ def test_one_word_gets_the_least_tokens(backend: BackendName) -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("two words", r"is split into .*two.* words.*; pass the parts"),
+        ("two words", r"is split into .*two.* words.*; pass these parts"),
         ("x<e>y", "has the added token .*<e>.* in it"),
         ("x<s>y", "has the added token .*<s>.* in it"),
         ("e\u0301x", "stands for .*, because the normalizer changes it or"),

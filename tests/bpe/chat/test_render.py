@@ -344,6 +344,15 @@ def test_named_templates() -> None:
     assert render(templates, messages, chat_template="{{ 1 }}").text == "1"
     with pytest.raises(ValueError, match="expected a template with the name 'default'"):
         render({"rag": "r"}, messages)
+    with pytest.raises(ValueError, match=r"'chatml'; expected .* the names \['default'"):
+        render(templates, messages, chat_template="chatml")
+
+
+def test_an_undefined_special_token_says_how_to_pass_it() -> None:
+    template, messages = "{{ bos_token + 'a' }}", [{"role": "user", "content": ""}]
+    with pytest.raises(ChatTemplateError, match=r'pass special_tokens=\{"bos_token": …\}'):
+        render(template, messages)
+    assert render(template, messages, special_tokens={"bos_token": "<s>"}).text == "<s>a"
 
 
 @pytest.mark.parametrize(

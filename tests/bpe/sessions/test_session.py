@@ -65,10 +65,13 @@ def test_positions_are_those_of_the_text(tokenizer: Tokenizer) -> None:
     assert also.append("é").tail == 0
     assert also.text == "éé".encode()
     for wrong in [(-1, 0), (2, 1), (0, 9)]:
-        with pytest.raises(IndexError, match=r"expected 0 <= start <= end <= size"):
+        with pytest.raises(IndexError, match=r"expected 0 <= start <= end <= 2 "):
             session.replace(*wrong, "")
         with pytest.raises(IndexError, match="expected 0 <= first <= last"):
             session.spans(*wrong)
+    for size in (-1, 3):
+        with pytest.raises(IndexError, match=rf"size={size}; expected an int from 0 to 2"):
+            session.truncate(size)
 
 
 def test_patches_change_a_list(tokenizer: Tokenizer) -> None:
