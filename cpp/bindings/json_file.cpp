@@ -67,10 +67,8 @@ public:
                                   bool ends_byte_level) const {
     TokenizerJson::ModelOptions options;
     options.ends_byte_level = ends_byte_level;
-    for (const AddedRecord &record : added) {
+    for (const AddedRecord &record : added)
       options.added.push_back(added_token(record));
-      options.added_special.push_back(options.added.back().special);
-    }
     return read([&](TokenizerSpec &spec) { return json_.read_model(options, spec); });
   }
 

@@ -140,12 +140,9 @@ py::dict fields_of(const NativeSpec &native) {
   py::dict result;
   result["from_ranks"] = spec.vocabulary.from_ranks;
   py::list added;
-  for (std::size_t i = 0; i < spec.added.size(); ++i) {
-    const AddedToken &token = spec.added[i];
-    added.append(py::make_tuple(token.content, token.id, bool{spec.added_special[i]},
-                                token.normalized, token.lstrip, token.rstrip,
-                                token.single_word));
-  }
+  for (const AddedToken &token : spec.added)
+    added.append(py::make_tuple(token.content, token.id, token.special, token.normalized,
+                                token.lstrip, token.rstrip, token.single_word));
   result["mergeable"] = spec.vocabulary.mergeable;
   result["ignore_merges"] = spec.vocabulary.ignore_merges;
   result["added"] = added;

@@ -82,7 +82,6 @@ void set_merging(Fields &fields, TokenizerSpec &spec) {
   const auto records = fields.get<std::vector<AddedRecord>>("added", "a list of added tokens");
   for (const AddedRecord &record : records.value_or(std::vector<AddedRecord>())) {
     spec.added.push_back(added_token(record));
-    spec.added_special.push_back(spec.added.back().special);
     const AddedToken &token = spec.added.back();
     throw_unless(!token.content.empty() && token.id < ID_LIMIT,
                  "expected added tokens with text, and ids below 16777216");

@@ -2,7 +2,6 @@
 #include "capi/check_ids.hpp"
 
 #include <cstring>
-#include <string>
 
 using namespace pretok;
 
@@ -16,18 +15,12 @@ pretok_status pretok_decode(const pretok_tokenizer *tokenizer, const uint32_t *i
     if (const pretok_status status = check_ids(*tokenizer, ids, id_count, error))
       return status;
     const Decoder &decoder = tokenizer->core->decoder();
-    const auto write = [&](const void *text, std::size_t text_size) {
-      const pretok_status status = room_for(text_size, bytes, capacity, size, error);
-      if (status == PRETOK_OK && bytes != nullptr && text_size != 0)
-        std::memcpy(bytes, text, text_size);
-      return status;
-    };
-    if (const JoinRules *rules = decoder.join_rules()) {
-      JoinedTexts joined(*rules, skip_special);
-      if (joined.join(id_count, [ids](std::size_t i) { return ids[i]; }))
-        return write(joined.data(), joined.size());
-    }
-    const std::string text = decoder.decode(ids, id_count, skip_special, true);
-    return write(text.data(), text.size());
+    return with_decoded(
+        decoder, ids, id_count, skip_special, [&](const char *text, std::size_t text_size) {
+          const pretok_status status = room_for(text_size, bytes, capacity, size, error);
+          if (status == PRETOK_OK && bytes != nullptr && text_size != 0)
+            std::memcpy(bytes, text, text_size);
+          return status;
+        });
   });
 }

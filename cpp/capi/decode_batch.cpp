@@ -24,18 +24,6 @@ struct Texts {
   std::vector<std::size_t> ends;
 };
 
-void append_decoded(const Decoder &decoder, const std::uint32_t *ids, std::size_t count,
-                    bool skip_special, std::string &bytes) {
-  if (const JoinRules *rules = decoder.join_rules()) {
-    JoinedTexts joined(*rules, skip_special);
-    if (joined.join(count, [ids](std::size_t i) { return ids[i]; })) {
-      bytes.append(reinterpret_cast<const char *>(joined.data()), joined.size());
-      return;
-    }
-  }
-  bytes += decoder.decode(ids, count, skip_special, true);
-}
-
 } // namespace
 } // namespace pretok
 
@@ -74,8 +62,10 @@ pretok_status pretok_decode_batch(const pretok_tokenizer *tokenizer, const uint3
         [&](std::size_t task, int, Texts &result) {
           for (std::size_t i = task * count / tasks; i < (task + 1) * count / tasks; ++i) {
             const std::size_t size = id_offsets[i + 1] - id_offsets[i];
-            append_decoded(decoder, size != 0 ? ids + id_offsets[i] : ids, size, skip_special,
-                           result.bytes);
+            with_decoded(decoder, size != 0 ? ids + id_offsets[i] : ids, size, skip_special,
+                         [&](const char *text, std::size_t text_size) {
+                           result.bytes.append(text, text_size);
+                         });
             result.ends.push_back(result.bytes.size());
           }
         },

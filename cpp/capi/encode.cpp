@@ -13,9 +13,7 @@ pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::
                          IdBuffer &ids, pretok_error *error) {
   const CacheLease cache(call.tokenizer->caches());
   call.begin(ids);
-  if (const pretok_status status = call.dropout_tokenizer != nullptr
-                                       ? call.encode_some(text, size, ids, error)
-                                       : call.encode(text, size, 0, *cache, ids, error))
+  if (const pretok_status status = call.encode(text, size, 0, *cache, ids, error))
     return status;
   call.end(ids);
   return PRETOK_OK;

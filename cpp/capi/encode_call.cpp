@@ -66,16 +66,14 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
 pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  std::size_t position, PreTokenCache &cache, IdBuffer &ids,
                                  pretok_error *error) const {
+  if (dropout_tokenizer != nullptr) {
+    Dropout draws(dropout);
+    draws.begin(0);
+    return refuse(dropout_tokenizer->encode_some(text, size, *policy, draws, ids, first_part),
+                  0, error);
+  }
   const Encoder::Part which = position == 0 ? first_part : later_part();
   return refuse(tokenizer->encode(text, size, *policy, cache, ids, which), position, error);
-}
-
-pretok_status EncodeCall::encode_some(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
-                                      pretok_error *error) const {
-  Dropout draws(dropout);
-  draws.begin(0);
-  return refuse(dropout_tokenizer->encode_some(text, size, *policy, draws, ids, first_part), 0,
-                error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,

@@ -54,13 +54,10 @@ struct EncodeCall {
 
   // Appends the ids of `text`, without the template. `position` is the offset of `text` in the
   // whole text. If it is not 0, `text` must begin at a safe cut (a position where a cut does
-  // not change the ids) that find_cut found with the argument later_part().
+  // not change the ids) that find_cut found with the argument later_part(), and there must be
+  // no dropout.
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
-
-  // Like `encode`, for a whole text, and with dropout.
-  pretok_status encode_some(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
-                            pretok_error *error) const;
 
   // Returns how `encode` encodes text after a cut. If marks stand for spaces, this is LATER:
   // TextSpaces may put a space before a FIRST part, which would be wrong after a cut. All other

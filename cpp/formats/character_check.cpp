@@ -89,14 +89,13 @@ private:
   std::string check_added_tokens() {
     std::vector<std::uint32_t> ids;
     const bool is_sentencepiece = options_.normalizer || options_.spaces.replaces_invalid;
-    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      const AddedToken &token = spec_.added[i];
+    for (const AddedToken &token : spec_.added) {
       ids.push_back(token.id);
       const bool is_symbol = token.normalized && options_.is_normalizer;
       // The encoder does not tell the place of a refused token in text that it has normalized.
       const bool is_misplaced =
           is_symbol && (options_.normalizer
-                            ? spec_.added_special[i]
+                            ? token.special
                             : !has_place_for_normalized(options_.spaces) || !is_plain(token));
       const bool is_wrong =
           looks_like_fallback(token.content) || is_misplaced ||

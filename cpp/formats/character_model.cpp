@@ -89,7 +89,7 @@ private:
     if (text.size() == 1)
       bytes_[utf8_of(text)[0]] = id;
     else
-      add_token(utf8_of(text), text.size(), id);
+      data_.add(text, id);
     if (is_one)
       for (std::size_t size = 2; size <= text.size(); ++size)
         starts_.push_back({static_cast<std::uint32_t>(size), packed(utf8_of(text), size),
@@ -102,8 +102,7 @@ private:
     for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
       if (bytes_[byte] == NO_ID)
         bytes_[byte] = next_step_++;
-      const auto value = static_cast<std::uint8_t>(byte);
-      add_token(&value, 1, bytes_[byte]);
+      data_.add(std::string(1, static_cast<char>(byte)), bytes_[byte]);
     }
   }
 
@@ -122,10 +121,10 @@ private:
       const std::uint32_t front = start.bytes >> 8;
       if (start.id == NO_ID) {
         start.id = next_step_++;
-        std::array<std::uint8_t, 4> bytes{};
-        for (std::uint32_t i = 0; i < start.size; ++i)
-          bytes[i] = static_cast<std::uint8_t>(start.bytes >> 8 * (start.size - 1 - i));
-        add_token(bytes.data(), start.size, start.id);
+        std::string bytes;
+        for (std::uint32_t i = start.size; i != 0; --i)
+          bytes += static_cast<char>(start.bytes >> 8 * (i - 1));
+        data_.add(bytes, start.id);
       }
       const std::uint32_t left = start.size == 2 ? bytes_[front] : find(start.size - 1, front);
       data_.merges.push_back({left, bytes_[last], start.id});
@@ -143,12 +142,6 @@ private:
     for (std::size_t i = 0; i < size; ++i)
       result = result << 8 | bytes[i];
     return result;
-  }
-
-  void add_token(const std::uint8_t *bytes, std::size_t size, std::uint32_t id) {
-    data_.bytes.insert(data_.bytes.end(), bytes, bytes + size);
-    data_.lengths.push_back(static_cast<std::uint32_t>(size));
-    data_.ids.push_back(id);
   }
 
   const CharacterModel &model_;
@@ -211,11 +204,8 @@ CharacterData character_data(const CharacterModel &model) {
 
 VocabularyData tokens_of(const CharacterModel &model) {
   VocabularyData data;
-  for (const std::string_view text : model.texts) {
-    data.bytes.insert(data.bytes.end(), text.begin(), text.end());
-    data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-  }
-  data.ids = model.ids;
+  for (std::size_t i = 0; i < model.texts.size(); ++i)
+    data.add(model.texts[i], model.ids[i]);
   return data;
 }
 
@@ -225,16 +215,10 @@ void append_others(const VocabularyData &tokens, VocabularyData &data) {
   for (const std::uint32_t id : data.ids)
     if (id < data.first_step)
       is_known[id] = true;
-  auto at = tokens.bytes.begin();
-  for (std::size_t i = 0; i < tokens.ids.size(); ++i) {
-    const auto end = at + tokens.lengths[i];
-    if (!is_known[tokens.ids[i]]) {
-      data.bytes.insert(data.bytes.end(), at, end);
-      data.lengths.push_back(tokens.lengths[i]);
-      data.ids.push_back(tokens.ids[i]);
-    }
-    at = end;
-  }
+  const auto *at = reinterpret_cast<const char *>(tokens.bytes.data());
+  for (std::size_t i = 0; i < tokens.ids.size(); at += tokens.lengths[i++])
+    if (!is_known[tokens.ids[i]])
+      data.add({at, tokens.lengths[i]}, tokens.ids[i]);
 }
 
 StageProgram stage_of(std::uint32_t mark) {
@@ -252,9 +236,13 @@ constexpr Mask MARK = 2;
 
 } // namespace
 
+bool CharacterModel::covers_characters() const {
+  return !fallback.empty() && cover_characters(texts);
+}
+
 bool CharacterModel::merges_bytes() const {
   if (!prefix.empty() || !suffix.empty() || byte_level || !is_whole.empty() ||
-      fallback.empty() || !cover_characters(texts))
+      !covers_characters())
     return false;
   // There is at most one step for each byte, and at most three steps for each piece of one
   // character, which has at most four bytes.
@@ -276,7 +264,7 @@ bool CharacterModel::merges_bytes() const {
 
 bool CharacterModel::allows_cuts() const {
   // A dropped character lets its neighbors merge.
-  const bool drops = unknown == NO_ID && (fallback.empty() || !cover_characters(texts));
+  const bool drops = unknown == NO_ID && !covers_characters();
   if (!prefix.empty() || !suffix.empty() || byte_level || drops ||
       std::find(texts.begin(), texts.end(), SPACE_MARK) == texts.end())
     return false;

@@ -42,6 +42,8 @@ struct CharacterModel {
   // needs, such as the first bytes of a character.
   std::uint32_t first_step = 0;
 
+  // Returns whether each character has a piece or fallback tokens.
+  bool covers_characters() const;
   // Returns whether the pieces become a vocabulary of bytes.
   bool merges_bytes() const;
   // Returns whether text can be cut before each run of marks ("▁"). Such a cut changes no ids

@@ -138,8 +138,9 @@ std::uint32_t max_steps(const TokenizerSpec &spec) {
 // Returns by id whether an added token is special.
 static std::vector<bool> special_ids(const TokenizerSpec &spec) {
   std::vector<bool> is_special(first_step(spec));
-  for (std::size_t i = 0; i < spec.added.size(); ++i)
-    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
+  for (const AddedToken &token : spec.added)
+    if (token.special)
+      is_special[token.id] = true;
   return is_special;
 }
 

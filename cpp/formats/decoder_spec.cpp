@@ -60,13 +60,12 @@ private:
         parts_.flags[id] |= IdFlag::FALLBACK;
       }
     }
-    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      const AddedToken &token = spec_.added[i];
+    for (const AddedToken &token : spec_.added) {
       if ((parts_.flags[token.id] & IdFlag::TOKEN) == 0) {
         parts_.tokens[token.id] = token.content;
         parts_.flags[token.id] |= IdFlag::TOKEN;
       }
-      if (spec_.added_special[i])
+      if (token.special)
         parts_.flags[token.id] |= IdFlag::SPECIAL | IdFlag::SKIPPED;
     }
   }
@@ -78,12 +77,11 @@ private:
       for (std::string_view &text : parts_.texts)
         text = own(byte_characters(text));
     std::set<std::string_view> special;
-    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      const AddedToken &token = spec_.added[i];
+    for (const AddedToken &token : spec_.added) {
       parts_.texts[token.id] = token.content;
       if (token.normalized && normalizer_ != nullptr)
         parts_.texts[token.id] = own(normalizer_->normalized(token.content));
-      if (spec_.added_special[i])
+      if (token.special)
         special.insert(token.content);
     }
     for (const AddedToken &token : spec_.added) {

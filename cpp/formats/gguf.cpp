@@ -295,8 +295,8 @@ void list_added(const std::vector<GgufValue> &values, std::string_view lstrip,
     token.lstrip = !lstrip.empty() && tokens.texts[id] == lstrip;
     token.rstrip = is_phi3 && std::find(std::begin(NOT_RSTRIP), std::end(NOT_RSTRIP),
                                         token.content) == std::end(NOT_RSTRIP);
+    token.special = special;
     spec.added.push_back(std::move(token));
-    spec.added_special.push_back(special);
   }
 }
 

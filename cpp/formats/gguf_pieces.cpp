@@ -80,9 +80,7 @@ private:
       fallback += is_byte ? 1 : 0;
       if (text.empty())
         continue;
-      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
-      data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-      data.ids.push_back(id);
+      data.add(text, id);
       const bool is_one = count_characters(text) == 1;
       if (is_byte || type == TokenType::UNKNOWN || type == TokenType::CONTROL) {
         if (is_one)

@@ -56,8 +56,6 @@ public:
     const char *const problem = is_text_ ? build_text(*vocabulary) : build_bytes(*vocabulary);
     if (problem != nullptr)
       return malformed("the vocabulary of the file is damaged: ", problem);
-    for (std::size_t i = 0; i < spec_.added.size(); ++i)
-      spec_.added[i].special = spec_.added_special[i];
     const bool has_normalizer = chain_ != nullptr || sentencepiece_;
     result = std::make_unique<Tokenizer>(
         TokenizerParts{!has_normalizer && (spec_.nfc || options_.nfc),
@@ -132,7 +130,6 @@ private:
 
   // Fails if the file has a special token of the options with another id.
   LoadError join_special_tokens() {
-    spec_.added_special.resize(spec_.added.size());
     std::map<std::string, std::uint32_t> listed;
     for (const AddedToken &token : spec_.added)
       listed.emplace(token.content, token.id);
@@ -144,8 +141,8 @@ private:
                                 entry->second, "; remove it, or correct the id");
       if (!is_new)
         continue;
+      token.special = true;
       spec_.added.push_back(std::move(token));
-      spec_.added_special.push_back(true);
     }
     return {};
   }
@@ -179,9 +176,7 @@ private:
       const auto *const bytes = reinterpret_cast<const char *>(data.bytes.data());
       if (place.start == NOWHERE) {
         place = {data.bytes.size(), token.content.size(), false};
-        data.bytes.insert(data.bytes.end(), token.content.begin(), token.content.end());
-        data.lengths.push_back(static_cast<std::uint32_t>(token.content.size()));
-        data.ids.push_back(token.id);
+        data.add(token.content, token.id);
       } else if (place.mergeable &&
                  !names_token(token.content, {bytes + place.start, place.size}, spec_)) {
         // A mergeable token and an added token may not share an id. Two added tokens may, as in

@@ -100,9 +100,7 @@ public:
     return {piece(both).rank, both};
   }
   bool is_valid_pair(CharacterRange left, CharacterRange right, std::size_t at) const {
-    std::vector<CharacterRange> symbols;
-    merge_window(*this, units_ + at - width(left), width(left) + width(right), symbols);
-    return symbols.size() == 2 && symbols[0] == left && symbols[1] == right;
+    return merges_apart(*this, units_ + at, left, right);
   }
 
 private:

@@ -115,10 +115,7 @@ private:
   }
 
   void add(std::string_view text) {
-    const auto *const bytes = reinterpret_cast<const std::uint8_t *>(text.data());
-    data_.bytes.insert(data_.bytes.end(), bytes, bytes + text.size());
-    data_.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-    data_.ids.push_back(static_cast<std::uint32_t>(data_.ids.size()));
+    data_.add(text, static_cast<std::uint32_t>(data_.ids.size()));
   }
 
   const ScoredPieces &pieces_;

@@ -131,8 +131,8 @@ bool read_added(PretokFileReader &reader, TokenizerSpec &spec) {
     token.lstrip = (flags & TokenFlag::LSTRIP) != 0;
     token.rstrip = (flags & TokenFlag::RSTRIP) != 0;
     token.single_word = (flags & TokenFlag::SINGLE_WORD) != 0;
+    token.special = (flags & TokenFlag::SPECIAL) != 0;
     spec.added.push_back(std::move(token));
-    spec.added_special.push_back((flags & TokenFlag::SPECIAL) != 0);
   }
   return true;
 }

@@ -226,9 +226,9 @@ void list_invisible(TokenizerSpec &spec) {
   std::vector<bool> is_listed(first_step(spec));
   for (const std::uint32_t id : spec.vocabulary.ids)
     is_listed[id] = id != unknown;
-  for (std::size_t i = 0; i < spec.added.size(); ++i)
-    if (spec.added_special[i] && is_listed[spec.added[i].id])
-      spec.decoding->invisible.push_back(spec.added[i].id);
+  for (const AddedToken &token : spec.added)
+    if (token.special && is_listed[token.id])
+      spec.decoding->invisible.push_back(token.id);
 }
 
 LoadError finish_spec(TokenizerSpec &spec) {

@@ -279,7 +279,7 @@ private:
     token.content = piece.text;
     token.id = id;
     token.normalized = piece.type == TokenType::USER_DEFINED;
-    spec_.added_special.push_back(!token.normalized);
+    token.special = !token.normalized;
     spec_.added.push_back(std::move(token));
   }
 

@@ -139,15 +139,15 @@ public:
   // Removes added tokens that have two or more bytes and that no merge names. With
   // ignore_merges, removes only special tokens.
   void drop_added(const TokenizerSpec &spec) {
-    for (std::size_t i = 0; i < spec.added.size(); ++i) {
-      const std::uint32_t place = places_.find(spec.added[i].content);
-      if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
+    for (const AddedToken &token : spec.added) {
+      const std::uint32_t place = places_.find(token.content);
+      if (place == TextIndex::NO_TEXT || source_.ids[place] != token.id ||
           lengths_[place] < 2 || in_merges_[place])
         continue;
       // With ignore_merges, keep the entry of an added token that is not special. A pre-token
       // may equal an added token that did not match because of single_word, and then encodes to
       // this entry. Remove the entry of a special token, because text must not encode to it.
-      if (spec.added_special[i] || !ignore_merges_)
+      if (token.special || !ignore_merges_)
         drop(place);
     }
   }

@@ -71,9 +71,7 @@ LoadError list_texts(const TextModel &source, const TextIndex &places, Vocabular
     const std::string_view text = source.texts[i];
     if (text.empty() || (!is_named.empty() && source.loose[i] && !is_named[source.ids[i]]))
       continue;
-    data.bytes.insert(data.bytes.end(), text.begin(), text.end());
-    data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-    data.ids.push_back(source.ids[i]);
+    data.add(text, source.ids[i]);
   }
   data.mergeable = data.ids.size();
   data.from_ranks = false;

@@ -78,7 +78,6 @@ public:
 
   void read_only_model(const ModelOptions &options) {
     spec_.added = options.added;
-    spec_.added_special = options.added_special;
     read_options();
     if (file_.is_fine())
       read_model(options.ends_byte_level);
@@ -129,12 +128,11 @@ private:
     token.lstrip = item["lstrip"].flag();
     token.rstrip = item["rstrip"].flag();
     token.normalized = item["normalized"].flag();
-    const bool special = item["special"].flag();
+    token.special = item["special"].flag();
     token.content = item["content"].text();
     if (token.content.empty())
       return; // the library ignores it
     spec_.added.push_back(std::move(token));
-    spec_.added_special.push_back(special);
   }
 
   // Makes the vocabulary. Its tokens are bytes, if the pre_tokenizer ends with ByteLevel and
@@ -225,11 +223,9 @@ private:
     auto next = static_cast<std::uint32_t>(source_.texts.size());
     std::map<std::string, std::size_t> indices; // of each token in `added`, by its content
     std::vector<AddedToken> added;
-    std::vector<bool> special;
     std::set<std::uint32_t> ids;
     std::set<std::pair<std::size_t, std::uint32_t>> ignored; // in spec_.ignored_ids
-    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      AddedToken &token = spec_.added[i];
+    for (AddedToken &token : spec_.added) {
       const auto [entry, is_new] = indices.emplace(token.content, added.size());
       const std::size_t index = entry->second;
       const std::uint32_t listed_id = token.id;
@@ -239,9 +235,7 @@ private:
         if (!ids.insert(token.id).second) // the ids of the vocabulary have gaps
           return fail(malformed("two added tokens have id ", token.id, "; ids must be unique"));
         added.push_back(token);
-        special.push_back(spec_.added_special[i]);
-      } else if (!has_same_flags(token, added[index]) ||
-                 spec_.added_special[i] != special[index]) {
+      } else if (!has_same_flags(token, added[index])) {
         return fail(unsupported("added_tokens has ", quote(token.content),
                                 " twice, with different flags; list it once"));
       }
@@ -249,12 +243,11 @@ private:
         spec_.ignored_ids.push_back({index, listed_id});
     }
     spec_.added = std::move(added);
-    spec_.added_special = std::move(special);
   }
 
   static bool has_same_flags(const AddedToken &a, const AddedToken &b) {
     return a.normalized == b.normalized && a.lstrip == b.lstrip && a.rstrip == b.rstrip &&
-           a.single_word == b.single_word;
+           a.single_word == b.single_word && a.special == b.special;
   }
 
   void fail(LoadError error) const { file_.fail(std::move(error)); }

@@ -37,7 +37,6 @@ public:
   struct ModelOptions {
     // In place of the added tokens of the file, with the ids that they get.
     std::vector<AddedToken> added;
-    std::vector<bool> added_special;
     bool ends_byte_level = false; // whether the last part of the pre_tokenizer is ByteLevel
   };
   // Reads only the model, and sets only `vocabulary` and `text`.

@@ -82,11 +82,10 @@ struct IgnoredId {
 struct TokenizerSettings {
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
   std::optional<TextSpec> text;            // if set, the tokens of `vocabulary` are UTF-8
-  std::vector<AddedToken> added;           // AddedToken::special is not set yet
-  std::vector<bool> added_special;         // of each added token: whether it is special
-  std::vector<IgnoredId> ignored_ids;      // of a tokenizer.json
-  std::string preset;                      // the name of a built-in preset, or ""
-  std::string why_no_preset;               // for an error message: why the file gives no preset
+  std::vector<AddedToken> added;
+  std::vector<IgnoredId> ignored_ids; // of a tokenizer.json
+  std::string preset;                 // the name of a built-in preset, or ""
+  std::string why_no_preset;          // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
   // Or the custom pre-tokenizer, in place of `preset` and `program`. If `unicode` is "", it
   // depends on no Unicode version.

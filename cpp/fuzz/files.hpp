@@ -196,7 +196,6 @@ inline void check_file(const std::string &file, const Input &input) {
         "ids are distinct and less than ID_LIMIT");
   check(spec.before.size() + spec.after.size() <= MAX_TEMPLATE_IDS,
         "a template has at most MAX_TEMPLATE_IDS ids");
-  check(spec.added.size() == spec.added_special.size(), "each added token has a special flag");
   for (const AddedToken &token : spec.added)
     check(token.id < ID_LIMIT && !token.content.empty(),
           "added tokens have valid ids and are not empty");

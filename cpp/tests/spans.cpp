@@ -23,11 +23,12 @@ void expect(bool condition, const char *what) {
   is_good = is_good && condition;
 }
 
-AddedToken added(const char *content, std::uint32_t id, bool normalized) {
+AddedToken added(const char *content, std::uint32_t id, bool normalized, bool special) {
   AddedToken token;
   token.content = content;
   token.id = id;
   token.normalized = normalized;
+  token.special = special;
   return token;
 }
 
@@ -50,8 +51,8 @@ std::unique_ptr<Tokenizer> make(bool nfc, std::vector<NormalizerStep> steps) {
   spec.preset = "gpt2";
   spec.nfc = spec.add_prefix_space = nfc;
   spec.steps = std::move(steps);
-  spec.added = {added("<e>", 256, false), added("Ab", 257, true), added("Q!", 258, true)};
-  spec.added_special = {true, false, true};
+  spec.added = {added("<e>", 256, false, true), added("Ab", 257, true, false),
+                added("Q!", 258, true, true)};
   std::unique_ptr<Tokenizer> tokenizer;
   expect(!make_tokenizer(std::move(spec), {}, tokenizer), "a valid spec gives a tokenizer");
   return tokenizer;

@@ -109,7 +109,7 @@ inline void reads(const std::string &name, const std::string &file, bool has_end
   expect(encoded(spec.vocabulary, TEXT) == IDS, name + " has its ids");
   expect(spec.added.size() == (has_end ? 1U : 0U) &&
              (!has_end || (spec.added[0].content == "<end>" && spec.added[0].id == 258 &&
-                           spec.added_special[0])),
+                           spec.added[0].special)),
          name + " has its added tokens");
   expect(spec.before == (has_end ? Ids{258} : Ids{}) && spec.after.empty(),
          name + " has its template");

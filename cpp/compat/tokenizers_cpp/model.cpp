@@ -3,6 +3,7 @@
 #include "capi/load_tokenizer.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
+#include "core/unicode/whole_utf8.hpp"
 #include "formats/json_split.hpp"
 #include "formats/read_spec.hpp"
 #include "formats/sentencepiece.hpp"
@@ -13,37 +14,10 @@
 namespace pretok {
 namespace {
 
-// Returns the length of the first character of `text`, which is not empty. If it is not valid,
-// sets `is_valid` to false, and returns the length of the bytes that one U+FFFD replaces: the
-// longest start of a valid character, or one byte.
-std::size_t character_length(std::string_view text, bool &is_valid) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  is_valid = first < 0x80;
-  if (is_valid || first < 0xC2 || first > 0xF4)
-    return 1;
-  // The second byte excludes overlong forms, surrogates, and code points above U+10FFFF.
-  unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  for (std::size_t at = 1; at < length; ++at) {
-    if (at == text.size() || byte(at) < low || byte(at) > high)
-      return at;
-    low = 0x80;
-    high = 0xBF;
-  }
-  is_valid = true;
-  return length;
-}
-
 std::string replace_invalid(std::string_view text) {
   std::string result;
-  while (!text.empty()) {
-    bool is_valid = true;
-    const std::size_t length = character_length(text, is_valid);
-    result += is_valid ? text.substr(0, length) : std::string_view("\uFFFD");
-    text.remove_prefix(length);
-  }
+  if (append_whole_utf8(text, Invalid::ONE_MARK, result) != text.size())
+    append_replacements(1, result);
   return result;
 }
 

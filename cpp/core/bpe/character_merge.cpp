@@ -44,9 +44,7 @@ public:
     return static_cast<std::size_t>(count_of(symbol));
   }
   bool is_valid_pair(WideSymbol left, WideSymbol right, std::size_t at) const {
-    std::vector<WideSymbol> symbols;
-    merge_window(*this, units_ + at - width(left), width(left) + width(right), symbols);
-    return symbols.size() == 2 && symbols[0] == left && symbols[1] == right;
+    return merges_apart(*this, units_ + at, left, right);
   }
 
 private:

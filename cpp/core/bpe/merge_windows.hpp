@@ -75,6 +75,16 @@ void merge_window(const Engine &engine, const Unit *bytes, std::size_t size,
   merge_long(symbols, find);
 }
 
+// Tests is_valid_pair by merging the bytes of both symbols. `bytes` begins with those of
+// `right`, after those of `left`.
+template <typename Engine, typename Unit, typename Symbol>
+bool merges_apart(const Engine &engine, const Unit *bytes, Symbol left, Symbol right) {
+  std::vector<Symbol> symbols;
+  merge_window(engine, bytes - engine.width(left), engine.width(left) + engine.width(right),
+               symbols);
+  return symbols.size() == 2 && symbols[0] == left && symbols[1] == right;
+}
+
 // Writes the ids of a pre-token to `to`, which has room for one id per byte. Returns the number
 // of ids. Uses the memory of one window.
 template <typename Engine, typename Unit, typename Symbol>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace pretok {
@@ -24,6 +25,13 @@ inline bool is_rare_byte(std::size_t byte) {
 
 // The first `mergeable` tokens take part in merging. All further tokens are for decoding only.
 struct VocabularyData {
+  // Adds a token.
+  void add(std::string_view token, std::uint32_t id) {
+    bytes.insert(bytes.end(), token.begin(), token.end());
+    lengths.push_back(static_cast<std::uint32_t>(token.size()));
+    ids.push_back(id);
+  }
+
   std::vector<std::uint8_t> bytes;    // all tokens, concatenated
   std::vector<std::uint32_t> lengths; // of each token, in bytes
   std::vector<std::uint32_t> ids;     // of each token

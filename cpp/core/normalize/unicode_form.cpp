@@ -33,8 +33,19 @@ void UnicodeForm::run(const std::uint8_t *data, std::size_t size, PassResult &re
     return;
   }
   std::vector<std::size_t> starts;
-  const Changes changes = decomposed(data, size, starts);
-  append_origins(composes_ ? composed_of(changes) : changes, starts, *result.origins);
+  Changes changes = decomposed(data, size, starts);
+  if (composes_)
+    compose(
+        changes, [](const Change &each) { return combining_class(each.code_point); },
+        [](Change &starter, const Change &each) {
+          const std::uint32_t composite = composed(starter.code_point, each.code_point);
+          if (composite == NOT_COMPOSED)
+            return false;
+          // The composite replaces the old characters of both.
+          starter = {composite, starter.change + each.change - 1};
+          return true;
+        });
+  append_origins(changes, starts, *result.origins);
 }
 
 UnicodeForm::Changes UnicodeForm::decomposed(const std::uint8_t *data, std::size_t size,
@@ -71,30 +82,6 @@ UnicodeForm::Changes UnicodeForm::decomposed(const std::uint8_t *data, std::size
   }
   sort_marks();
   return changes;
-}
-
-UnicodeForm::Changes UnicodeForm::composed_of(const Changes &changes) {
-  Changes result;
-  std::size_t starter = changes.size(); // the index in `result` of the last starter
-  std::uint32_t last = 0;               // the combining class of the last mark after it
-  for (const Change &each : changes) {
-    const std::uint32_t order = combining_class(each.code_point);
-    const bool has_starter = starter < result.size();
-    if (has_starter && (result.size() == starter + 1 || (order != 0 && last < order))) {
-      const std::uint32_t composite = composed(result[starter].code_point, each.code_point);
-      if (composite != NOT_COMPOSED) {
-        // The composed character replaces the old characters of the starter and of `each`.
-        result[starter] = {composite, result[starter].change + each.change - 1};
-        continue;
-      }
-    }
-    if (order == 0)
-      starter = result.size();
-    else if (has_starter)
-      last = order;
-    result.push_back(each);
-  }
-  return result;
 }
 
 } // namespace pretok

@@ -27,8 +27,6 @@ private:
   // its characters to `starts`.
   Changes decomposed(const std::uint8_t *data, std::size_t size,
                      std::vector<std::size_t> &starts) const;
-  // Returns a decomposed text with its characters composed.
-  static Changes composed_of(const Changes &changes);
 
   bool composes_;
   std::optional<CharacterMap> compatible_; // set for NFKC and NFKD

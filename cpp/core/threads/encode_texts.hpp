@@ -30,11 +30,14 @@ struct EncodeResult {
   std::size_t refused_text = 0;
 
   // Encodes a text or the next part of a text, and adds the output to this result. `is_last`
-  // must be true for a whole text and for the last part of a text.
+  // must be true for a whole text and for the last part of a text. If `dropout` is not nullptr,
+  // encodes a whole text, and leaves out merges at random.
   void add(const Tokenizer &tokenizer, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokenPhases &added, PreTokenCache &cache,
-           Encoder::Part which, bool is_last) {
-    if (output == OutputKind::IDS) {
+           Encoder::Part which, bool is_last, Dropout *dropout = nullptr) {
+    if (dropout != nullptr) {
+      refusal = tokenizer.encode_some(data, size, added, *dropout, ids, which);
+    } else if (output == OutputKind::IDS) {
       refusal = tokenizer.encode(data, size, added, cache, ids, which);
     } else if (output == OutputKind::COUNT) {
       refusal = tokenizer.count(data, size, added, cache, count, which);
@@ -46,17 +49,6 @@ struct EncodeResult {
         spans.ends[span] += static_cast<std::int64_t>(open_bytes);
       }
     }
-    finish_text(size, is_last);
-  }
-
-  // Encodes a whole text, and leaves out merges at random.
-  void add_some(const Tokenizer &tokenizer, const std::uint8_t *data, std::size_t size,
-                const AddedTokenPhases &added, Dropout &dropout, Encoder::Part which) {
-    refusal = tokenizer.encode_some(data, size, added, dropout, ids, which);
-    finish_text(size, true);
-  }
-
-  void finish_text(std::size_t size, bool is_last) {
     refusal.position += open_bytes;
     if (refusal.token != nullptr)
       return;
@@ -153,13 +145,11 @@ void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vect
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    if (dropout != nullptr) {
+                    if (dropout != nullptr)
                       worker.dropout.begin(text);
-                      result.add_some(tokenizer, data, bytes, added, worker.dropout, which);
-                    } else {
-                      result.add(tokenizer, output, data, bytes, added, *worker.cache,
-                                 start == 0 ? which : Encoder::Part::LATER, is_last);
-                    }
+                    result.add(tokenizer, output, data, bytes, added, *worker.cache,
+                               start == 0 ? which : Encoder::Part::LATER, is_last,
+                               dropout != nullptr ? &worker.dropout : nullptr);
                     result.refused_text = text;
                     return result.refusal.token == nullptr;
                   });

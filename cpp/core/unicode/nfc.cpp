@@ -68,30 +68,14 @@ void sort_marks(std::vector<Item> &items) {
   }
 }
 
-// Composes each code point with the last starter before it, if a composite exists, and if no
-// kept code point between the two blocks the composition. A kept code point blocks the
-// composition if its combining class is 0, or is not below the combining class of the later
-// code point.
-void compose(std::vector<Item> &items) {
-  std::size_t kept = 0;               // number of items kept so far
-  std::size_t starter = items.size(); // index of the last starter kept
-  std::uint32_t last_class = 0;       // combining class of the last item kept
-  for (const Item item : items) {
-    const std::uint32_t class_ = item >> CLASS_SHIFT;
-    // If last_class is 0, the last kept code point is the starter itself.
-    if (starter < kept && (last_class == 0 || last_class < class_)) {
-      const std::uint32_t composite = composed(items[starter], item & CODE_POINT);
-      if (composite != NOT_COMPOSED) {
-        items[starter] = composite;
-        continue;
-      }
-    }
-    if (class_ == 0)
-      starter = kept;
-    last_class = class_;
-    items[kept++] = item;
-  }
-  items.resize(kept);
+void compose_all(std::vector<Item> &items) {
+  compose(
+      items, [](Item item) { return item >> CLASS_SHIFT; },
+      [](Item &starter, Item item) {
+        const std::uint32_t composite = composed(starter, item & CODE_POINT);
+        starter = composite == NOT_COMPOSED ? starter : composite;
+        return composite != NOT_COMPOSED;
+      });
 }
 
 void append_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
@@ -118,7 +102,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
       append_decomposed(decoded.code_point, items);
   }
   sort_marks(items);
-  compose(items);
+  compose_all(items);
   for (const Item item : items)
     append_code_point(item & CODE_POINT, to);
 }

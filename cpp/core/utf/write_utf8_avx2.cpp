@@ -14,6 +14,9 @@ namespace pretok {
 namespace avx2 {
 namespace {
 
+constexpr std::size_t ASCII_AT_ONCE = 16;
+constexpr std::size_t AT_ONCE = 8;
+
 using Shuffle = std::array<std::uint8_t, 16>;
 
 // Before a shuffle, a vector has the UTF-8 of each of four code units in 4 bytes, followed by
@@ -54,8 +57,16 @@ PRETOK_TARGET inline unsigned write_four(__m128i bytes, unsigned two, unsigned t
   return 4 + static_cast<unsigned>(_mm_popcnt_u32(two | three << 4));
 }
 
-// Writes eight code units below U+10000 that are not surrogates. Returns the end.
-PRETOK_TARGET inline std::uint8_t *write_eight(__m256i units, std::uint8_t *to) {
+// Returns whether any code unit is a surrogate or above U+FFFF.
+PRETOK_TARGET inline bool needs_plain(__m256i units) {
+  const __m256i top = _mm256_and_si256(units, _mm256_set1_epi32(~0x7FF));
+  const __m256i is_surrogate = _mm256_cmpeq_epi32(top, _mm256_set1_epi32(0xD800));
+  const __m256i is_large = _mm256_cmpgt_epi32(units, _mm256_set1_epi32(0xFFFF));
+  return _mm256_movemask_epi8(_mm256_or_si256(is_surrogate, is_large)) != 0;
+}
+
+// Writes the other code units. Returns the end.
+PRETOK_TARGET inline std::uint8_t *write_some(__m256i units, std::uint8_t *to) {
   const __m256i two_or_more = _mm256_cmpgt_epi32(units, _mm256_set1_epi32(0x7F));
   const __m256i three = _mm256_cmpgt_epi32(units, _mm256_set1_epi32(0x7FF));
   const __m256i low6 = _mm256_set1_epi32(0x3F);
@@ -109,47 +120,11 @@ PRETOK_TARGET inline bool write_ascii(const std::uint32_t *units, std::uint8_t *
   return true;
 }
 
-template <typename Unit>
-PRETOK_TARGET std::uint8_t *write(const Unit *units, std::size_t size, std::uint8_t *to) {
-  constexpr std::size_t ASCII_AT_ONCE = 16;
-  constexpr std::size_t AT_ONCE = 8;
-  // write_four stores 16 bytes. The second store for eight units starts at most 12 bytes after
-  // the first, so both end within 28 bytes, for which there is room.
-  constexpr std::size_t MIN_LEFT = ASCII_AT_ONCE;
-  static_assert(MIN_LEFT * MAX_UTF8<Unit> >= 28);
-  const Unit *const end = units + size;
-  while (static_cast<std::size_t>(end - units) >= MIN_LEFT) {
-    if (write_ascii(units, to)) {
-      to += ASCII_AT_ONCE;
-      units += ASCII_AT_ONCE;
-      continue;
-    }
-    const __m256i some = load_units(units);
-    const __m256i top = _mm256_and_si256(some, _mm256_set1_epi32(~0x7FF));
-    const __m256i is_surrogate = _mm256_cmpeq_epi32(top, _mm256_set1_epi32(0xD800));
-    const __m256i is_large = _mm256_cmpgt_epi32(some, _mm256_set1_epi32(0xFFFF));
-    if (sizeof(Unit) > 1 &&
-        _mm256_movemask_epi8(_mm256_or_si256(is_surrogate, is_large)) != 0) {
-      to = write_next_plain(units, end, AT_ONCE, to);
-      continue;
-    }
-    to = write_eight(some, to);
-    units += AT_ONCE;
-  }
-  return write_utf8_plain(units, static_cast<std::size_t>(end - units), to);
-}
+// write_four stores 16 bytes. The second store for eight units starts at most 12 bytes after
+// the first.
+constexpr std::size_t MAX_STORED = 28;
 
-} // namespace
-
-std::uint8_t *write_utf8(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
-std::uint8_t *write_utf8(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
-std::uint8_t *write_utf8(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
+#include "core/utf/write_utf8.inc"
 
 } // namespace avx2
 } // namespace pretok

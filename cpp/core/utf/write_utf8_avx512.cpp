@@ -6,12 +6,16 @@
 #include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_X86_KERNELS
+
+#define PRETOK_TARGET PRETOK_AVX512
+
 namespace pretok {
 namespace avx512 {
 namespace {
 
 constexpr std::size_t ASCII_AT_ONCE = 32;
 constexpr std::size_t AT_ONCE = 16;
+constexpr std::size_t MAX_STORED = 64;
 
 // Load 16 code units, each into 32 bits.
 PRETOK_AVX512 inline __m512i load_units(const std::uint8_t *units) {
@@ -57,9 +61,15 @@ PRETOK_AVX512 inline __m512i six_bits(__m512i units, unsigned down, unsigned up)
       _mm512_and_si512(_mm512_srli_epi32(units, down), _mm512_set1_epi32(0x3F)), up);
 }
 
-// Writes 16 code points that are not surrogates. Stores 64 bytes, and returns the end of the
-// UTF-8. Without a branch: in most scripts, the lengths of the sequences alternate.
-PRETOK_AVX512 inline std::uint8_t *write_sixteen(__m512i units, std::uint8_t *to) {
+// Returns whether any code unit is a surrogate.
+PRETOK_AVX512 inline bool needs_plain(__m512i units) {
+  const __m512i top = _mm512_and_si512(units, _mm512_set1_epi32(~0x7FF));
+  return _mm512_cmpeq_epi32_mask(top, _mm512_set1_epi32(0xD800)) != 0;
+}
+
+// Writes the other code units. Returns the end of the UTF-8. Without a branch: in most scripts,
+// the lengths of the sequences alternate.
+PRETOK_AVX512 inline std::uint8_t *write_some(__m512i units, std::uint8_t *to) {
   // In each 32-bit element, the first byte of the UTF-8 sequence is the lowest byte.
   const __mmask16 two_or_more = _mm512_cmpgt_epi32_mask(units, _mm512_set1_epi32(0x7F));
   const __mmask16 three_or_more = _mm512_cmpgt_epi32_mask(units, _mm512_set1_epi32(0x7FF));
@@ -86,41 +96,9 @@ PRETOK_AVX512 inline std::uint8_t *write_sixteen(__m512i units, std::uint8_t *to
   return to + _mm_popcnt_u64(used);
 }
 
-template <typename Unit>
-PRETOK_AVX512 std::uint8_t *write(const Unit *units, std::size_t size, std::uint8_t *to) {
-  // So many code units have room for the 64 bytes that write_sixteen stores.
-  constexpr std::size_t MIN_LEFT = std::max(ASCII_AT_ONCE, 64 / MAX_UTF8<Unit> + 1);
-  const Unit *const end = units + size;
-  while (static_cast<std::size_t>(end - units) >= MIN_LEFT) {
-    if (write_ascii(units, to)) {
-      to += ASCII_AT_ONCE;
-      units += ASCII_AT_ONCE;
-      continue;
-    }
-    const __m512i some = load_units(units);
-    const __m512i top = _mm512_and_si512(some, _mm512_set1_epi32(~0x7FF));
-    if (sizeof(Unit) > 1 && _mm512_cmpeq_epi32_mask(top, _mm512_set1_epi32(0xD800)) != 0) {
-      to = write_next_plain(units, end, AT_ONCE, to);
-      continue;
-    }
-    to = write_sixteen(some, to);
-    units += AT_ONCE;
-  }
-  return write_utf8_plain(units, static_cast<std::size_t>(end - units), to);
-}
-
-} // namespace
-
-std::uint8_t *write_utf8(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
-std::uint8_t *write_utf8(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
-std::uint8_t *write_utf8(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
-  return write(units, size, to);
-}
+#include "core/utf/write_utf8.inc"
 
 } // namespace avx512
 } // namespace pretok
+#undef PRETOK_TARGET
 #endif
