@@ -26,13 +26,8 @@ py::object id_or_none(std::uint32_t id) {
   return id == NO_ID ? py::object(py::none()) : py::int_(id);
 }
 
-// Returns what is true of each model whose tokens are text: the members of TextSpec.
+// Returns the members of TextSpec, or None.
 py::object text_fields(const TokenizerSpec &spec) {
-  if (spec.characters) {
-    const CharacterSpec &options = *spec.characters;
-    return py::make_tuple(id_or_none(options.unknown_id), options.fuses_unknown,
-                          options.has_fallback, false, "", "");
-  }
   if (!spec.text)
     return py::none();
   const TextSpec &text = *spec.text;
@@ -40,16 +35,16 @@ py::object text_fields(const TokenizerSpec &spec) {
                         text.byte_level, text.prefix, text.suffix);
 }
 
-// Returns the other fields of a CharacterSpec that the reader in Python stores too: all but
+// Returns the fields of a CharacterSpec that the reader in Python stores too: all but
 // `is_normalizer` and some members of `spaces`.
 py::object character_fields(const TokenizerSpec &spec) {
   if (!spec.characters)
     return py::none();
   const CharacterSpec &options = *spec.characters;
   py::object normalizer = py::none();
-  if (options.normalizer) {
-    const auto &[prefix, removes, escapes, suffix] = options.normalizer->options;
-    normalizer = py::make_tuple(as_bytes(options.normalizer->charsmap), prefix, removes,
+  if (spec.sentencepiece) {
+    const auto &[prefix, removes, escapes, suffix] = spec.sentencepiece->options;
+    normalizer = py::make_tuple(as_bytes(spec.sentencepiece->charsmap), prefix, removes,
                                 escapes, suffix);
   }
   const TextSpaces &spaces = options.spaces;
@@ -232,10 +227,7 @@ void bind_native_spec(pybind11::module_ &module) {
       .def("scores", &scores_of)
       .def("fields", &fields_of)
       .def_property_readonly("is_text",
-                             [](const NativeSpec &self) {
-                               return self.spec->text.has_value() ||
-                                      self.spec->characters.has_value();
-                             })
+                             [](const NativeSpec &self) { return self.spec->text.has_value(); })
       .def_property_readonly("ignore_merges", [](const NativeSpec &self) {
         return self.spec->vocabulary.ignore_merges;
       });

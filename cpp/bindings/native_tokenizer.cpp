@@ -73,8 +73,7 @@ DeferredTokenizer::Make maker_of(const NativeSpec &native, const NativeMachine *
 }
 
 const char *normalizer_of(const TokenizerSpec &spec) {
-  return spec.sentencepiece || (spec.characters && spec.characters->normalizer)
-             ? "sentencepiece"
+  return spec.sentencepiece                      ? "sentencepiece"
          : !spec.steps.empty() || spec.metaspace ? "chain"
          : spec.nfc                              ? "nfc"
                                                  : "none";
@@ -92,7 +91,7 @@ std::vector<int> bytes_without_token(const TokenizerSpec &spec) {
   }
   std::vector<int> bytes;
   for (int byte = 0; byte < 256; ++byte)
-    if (!spec.text && !spec.characters && !has_token[static_cast<std::size_t>(byte)])
+    if (!spec.text && !has_token[static_cast<std::size_t>(byte)])
       bytes.push_back(byte);
   return bytes;
 }
@@ -110,7 +109,7 @@ NativeTokenizer::NativeTokenizer(const NativeSpec &native,
       limit_(first_step(*native.spec)),
       normalizer_(takes_normalized_text ? "none" : normalizer_of(*native.spec)),
       takes_spaces_(!takes_normalized_text && native.spec->characters &&
-                    !native.spec->characters->normalizer),
+                    !native.spec->sentencepiece),
       missing_bytes_(bytes_without_token(*native.spec)), id_objects_(limit_) {}
 
 py::list NativeTokenizer::encode(const py::object &text, const AddedTokenPhases &added,

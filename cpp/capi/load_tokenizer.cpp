@@ -13,9 +13,8 @@ namespace {
 // Fails if an option contradicts another one, or the file.
 pretok_status check_options(const TokenizerSpec &spec, const pretok_load_options &options,
                             pretok_error *error) {
-  if ((spec.characters || spec.text) &&
-      (options.pre_tokenizer != nullptr || options.preset != nullptr ||
-       options.unicode != nullptr || options.normalizer != nullptr))
+  if (spec.text && (options.pre_tokenizer != nullptr || options.preset != nullptr ||
+                    options.unicode != nullptr || options.normalizer != nullptr))
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "the file says how to split and normalize text for this model; load it "
                 "without options.preset, unicode, normalizer and pre_tokenizer");

@@ -27,7 +27,7 @@ bool looks_like_fallback(std::string_view text) {
 class CharacterChecker {
 public:
   explicit CharacterChecker(const TokenizerSpec &spec)
-      : spec_(spec), options_(*spec.characters) {}
+      : spec_(spec), text_(*spec.text), options_(*spec.characters) {}
 
   // Returns what problem_of_characters returns: a problem such as "has ids that are too large",
   // or "" if there is none. The caller puts a subject, such as "the file", before it.
@@ -44,7 +44,7 @@ public:
 private:
   std::string check_tokens() {
     const VocabularyData &data = spec_.vocabulary;
-    bool has_unknown = options_.unknown_id == NO_ID;
+    bool has_unknown = text_.unknown_id == NO_ID;
     std::size_t fallback = 0;
     const std::vector<std::string_view> texts = texts_of(spec_);
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -56,9 +56,9 @@ private:
       if (is_similar && !is_fallback)
         return "has the token " + quote(text) +
                ", which some decoders take for a fallback token";
-      const bool is_unknown = data.ids[i] == options_.unknown_id;
+      const bool is_unknown = data.ids[i] == text_.unknown_id;
       fallback += is_fallback ? 1 : 0;
-      if (is_fallback && !options_.has_fallback)
+      if (is_fallback && !text_.has_fallback)
         return "has the token " + quote(text) + ", which looks like a fallback token";
       has_unknown = has_unknown || is_unknown;
       if (is_fallback || is_unknown)
@@ -66,12 +66,12 @@ private:
       if (is_unknown && is_fallback)
         return "has the unknown token " + quote(text) + ", which is a fallback token";
     }
-    if (options_.has_fallback && fallback != 256 &&
+    if (text_.has_fallback && fallback != 256 &&
         !(spec_.scores.empty() && cover_characters(texts)))
       return "has " + std::to_string(fallback) + " fallback tokens; expected 256";
-    if (!options_.normalizer && !has_mark(spec_))
+    if (!spec_.sentencepiece && !has_mark(spec_))
       return "lacks a token for the space, U+2581";
-    if (!has_unknown || (!options_.has_fallback && options_.unknown_id == NO_ID))
+    if (!has_unknown || (!text_.has_fallback && text_.unknown_id == NO_ID))
       return "lacks the unknown token";
     return first_step(spec_) + max_steps(spec_) <= ID_LIMIT ? "" : "has ids that are too large";
   }
@@ -88,13 +88,13 @@ private:
 
   std::string check_added_tokens() {
     std::vector<std::uint32_t> ids;
-    const bool is_sentencepiece = options_.normalizer || options_.spaces.replaces_invalid;
+    const bool is_sentencepiece = spec_.sentencepiece || options_.spaces.replaces_invalid;
     for (const AddedToken &token : spec_.added) {
       ids.push_back(token.id);
       const bool is_symbol = token.normalized && options_.is_normalizer;
       // The encoder does not tell the place of a refused token in text that it has normalized.
       const bool is_misplaced =
-          is_symbol && (options_.normalizer
+          is_symbol && (spec_.sentencepiece
                             ? token.special
                             : !has_place_for_normalized(options_.spaces) || !is_plain(token));
       const bool is_wrong =
@@ -111,6 +111,7 @@ private:
   }
 
   const TokenizerSpec &spec_;
+  const TextSpec &text_;
   const CharacterSpec &options_;
   // By id: true for fallback tokens and the unknown token, which must not occur in merges.
   std::vector<bool> is_unmerged_;

@@ -68,13 +68,7 @@ SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec) {
   for (const AddedToken &token : spec.added)
     if (token.normalized)
       symbols.push_back(token.content);
-  return make_normalizer(spec.sentencepiece ? *spec.sentencepiece
-                                            : *spec.characters->normalizer,
-                         std::move(symbols));
-}
-
-SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,
-                                        std::vector<std::string> symbols) {
+  const SentencePieceSpec &normalizer = *spec.sentencepiece;
   Charsmap charsmap(normalizer.charsmap.data(), normalizer.charsmap.size());
   charsmap.find_problem(); // sets max_growth(); the reader has found no problem
   return {normalizer.options, std::move(charsmap), Symbols(std::move(symbols))};
@@ -176,13 +170,6 @@ CharacterModel model_of(const TokenizerSpec &spec, bool has_spaces) {
   model.merges = data.merges;
   model.has_spaces = has_spaces;
   model.first_step = first_step(spec);
-  if (spec.characters) {
-    model.unknown = spec.characters->unknown_id;
-    model.fuses_unknown = spec.characters->fuses_unknown;
-    if (spec.characters->has_fallback)
-      model.fallback = fallback_of(model);
-    return model;
-  }
   const TextSpec &text = *spec.text;
   model.unknown = text.unknown_id;
   model.fuses_unknown = text.fuses_unknown;
@@ -207,7 +194,8 @@ VocabularyData decoded_tokens(const TokenizerSpec &spec) {
   data.mergeable = texts.mergeable;
   std::size_t i = 0;
   for (const std::string_view text : texts_of(spec)) {
-    const bool may_be_fallback = spec.text && spec.text->has_fallback && i < texts.mergeable;
+    const bool may_be_fallback =
+        !spec.characters && spec.text->has_fallback && i < texts.mergeable;
     if (const auto byte = may_be_fallback ? fallback_byte(text) : std::nullopt) {
       data.bytes.push_back(*byte);
       data.lengths[i] = 1;

@@ -54,11 +54,8 @@ bool is_plain(const AddedToken &token);
 // Returns whether the mark "▁" is a token.
 bool has_mark(const TokenizerSpec &spec);
 
-// Returns the normalizer of spec.sentencepiece or spec.characters->normalizer; one is set.
+// Returns the normalizer of spec.sentencepiece.
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
-// Returns the normalizer with these user-defined symbols.
-SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,
-                                        std::vector<std::string> symbols);
 
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
 // are too large". Returns "" if there is none. No two tokens may have the same text,

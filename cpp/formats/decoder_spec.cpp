@@ -19,8 +19,7 @@ namespace {
 class DecoderMaker {
 public:
   DecoderMaker(const TokenizerSpec &spec, std::size_t listed, const NormalizerChain *normalizer)
-      : spec_(spec), listed_(listed), normalizer_(normalizer),
-        is_text_(spec.characters || spec.text) {
+      : spec_(spec), listed_(listed), normalizer_(normalizer), is_text_(spec.text) {
     if (spec.nfc)
       normalizer_ = &nfc_.emplace(std::vector<NormalizerStep>{NORMALIZER_TYPES.make("NFC")},
                                   std::nullopt);
@@ -98,9 +97,7 @@ private:
     parts_.strips_space = decoding.strips_space;
     parts_.strips_spaces = decoding.strips_spaces;
     parts_.texts = parts_.tokens;
-    const std::uint32_t unknown = spec_.characters ? spec_.characters->unknown_id
-                                  : spec_.text     ? spec_.text->unknown_id
-                                                   : NO_ID;
+    const std::uint32_t unknown = is_text_ ? spec_.text->unknown_id : NO_ID;
     TextSpaces spaces;
     spaces.are_marks = true;
     std::vector<std::uint8_t> spaced;

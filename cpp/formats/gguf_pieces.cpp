@@ -60,7 +60,8 @@ private:
         adds_space ? TextSpaces::Prefix::ALWAYS : TextSpaces::Prefix::NONE;
     characters.spaces.are_marks = characters.spaces.prefix_has_span = true;
     characters.is_normalizer = true;
-    characters.fuses_unknown = true;
+    TextSpec &text = spec_.text.emplace();
+    text.has_fallback = text.fuses_unknown = true;
     set_gguf_decoder(adds_space, spec_);
     return {};
   }

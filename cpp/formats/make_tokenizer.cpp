@@ -31,7 +31,7 @@ NamedPreTokenizer split_of_stages(std::vector<StageProgram> stages) {
 class Maker {
 public:
   Maker(TokenizerSpec &spec, TokenizerOptions &options)
-      : spec_(spec), options_(options), is_text_(spec.characters || spec.text) {}
+      : spec_(spec), options_(options), is_text_(spec.text) {}
 
   LoadError make(std::unique_ptr<Tokenizer> &result) {
     const std::size_t listed = spec_.vocabulary.ids.size();
@@ -47,9 +47,7 @@ public:
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     const std::size_t id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
     const std::array<bool, 256> no_token = missing_bytes();
-    const std::uint32_t unknown = spec_.characters ? spec_.characters->unknown_id
-                                  : spec_.text     ? spec_.text->unknown_id
-                                                   : NO_ID;
+    const std::uint32_t unknown = is_text_ ? spec_.text->unknown_id : NO_ID;
     if (is_text_ && options_.decodes && spec_.scores.empty() && spec_.facts.scores.empty())
       spec_.facts.scores = scores_of_ranks(spec_.vocabulary.merges, id_limit);
     auto vocabulary = std::make_unique<Vocabulary>();
@@ -194,7 +192,7 @@ private:
       spec_.nfc = options_.nfc = false;
       return {};
     }
-    if (spec_.sentencepiece || (spec_.characters && spec_.characters->normalizer))
+    if (spec_.sentencepiece)
       sentencepiece_.emplace(make_normalizer(spec_));
     if (spec_.steps.empty() && !spec_.metaspace)
       return {};
@@ -261,7 +259,7 @@ private:
   // keeps each text whole by cuts that do not change the ids of the model, if it has such cuts.
   const char *build_text(Vocabulary &vocabulary) {
     const bool has_spaces =
-        spec_.characters && !spec_.characters->normalizer && !options_.takes_normalized_text;
+        spec_.characters && !spec_.sentencepiece && !options_.takes_normalized_text;
     CharacterModel model = model_of(spec_, has_spaces);
     const bool for_short_texts = merges_simply();
     const ScoredPieces scored = scored_pieces(spec_);

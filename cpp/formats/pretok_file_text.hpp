@@ -12,7 +12,7 @@ namespace pretok {
 bool read_text_options(PretokFileReader &reader, TokenizerSpec &spec, bool &has_any_results);
 
 // Checks the tokens and the added tokens of a model with tokens of text. Sets spec.characters
-// in place of spec.text if the model has such a form. Returns false after an error.
+// if the model has such a form. Returns false after an error.
 bool finish_text(PretokFileReader &reader, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -221,18 +221,16 @@ LoadError check_added(const TokenizerSpec &spec) {
 
 // SentencePiece decodes special tokens, but for the unknown token, to no text.
 void list_invisible(TokenizerSpec &spec) {
-  const std::uint32_t unknown =
-      spec.characters ? spec.characters->unknown_id : spec.text->unknown_id;
   std::vector<bool> is_listed(first_step(spec));
   for (const std::uint32_t id : spec.vocabulary.ids)
-    is_listed[id] = id != unknown;
+    is_listed[id] = id != spec.text->unknown_id;
   for (const AddedToken &token : spec.added)
     if (token.special && is_listed[token.id])
       spec.decoding->invisible.push_back(token.id);
 }
 
 LoadError finish_spec(TokenizerSpec &spec) {
-  LoadError error = spec.characters || spec.text ? LoadError() : check_bytes(spec.vocabulary);
+  LoadError error = spec.text ? LoadError() : check_bytes(spec.vocabulary);
   if (!error)
     error = check_added(spec);
   if (!error && spec.decoding)
@@ -243,8 +241,7 @@ LoadError finish_spec(TokenizerSpec &spec) {
 } // namespace
 
 bool names_token(std::string_view content, std::string_view token, const TokenizerSpec &spec) {
-  return content == token ||
-         (!spec.text && !spec.characters && content == byte_characters(token));
+  return content == token || (!spec.text && content == byte_characters(token));
 }
 
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {

@@ -90,7 +90,7 @@ public:
       return error;
     list_tokens();
     list_facts();
-    use_sentencepiece(std::move(normalizer_), spec_);
+    use_sentencepiece(spec_);
     if (!tokens_differ(spec_.vocabulary.bytes, spec_.vocabulary.lengths))
       return malformed("two pieces of the SentencePiece model are equal");
     const std::string problem = problem_of_characters(spec_);
@@ -127,7 +127,8 @@ private:
     const bool removes = normalizer.number(NormalizerField::REMOVES_SPACES, 1) != 0;
     const bool escapes = normalizer.number(NormalizerField::ESCAPES, 1) != 0;
     const std::string_view charsmap = normalizer.bytes(NormalizerField::CHARSMAP, "");
-    CharacterSpec &characters = spec_.characters.emplace();
+    spec_.characters.emplace();
+    TextSpec &text = spec_.text.emplace();
     SentencePieceDecoding &decoding = spec_.decoding.emplace();
     role_pieces_ = {trainer.bytes(TrainerField::BOS_PIECE, "<s>"),
                     trainer.bytes(TrainerField::EOS_PIECE, "</s>"),
@@ -141,14 +142,14 @@ private:
     if (!denormalizes.empty())
       return unsupported("the SentencePiece model has a denormalizer, which pretok does not "
                          "apply");
-    normalizer_.options = {has_prefix, removes, escapes, is_suffix};
-    normalizer_.charsmap.assign(charsmap.begin(), charsmap.end());
-    const std::string problem = problem_of_charsmap(normalizer_.charsmap);
+    spec_.sentencepiece = SentencePieceSpec{{has_prefix, removes, escapes, is_suffix},
+                                            {charsmap.begin(), charsmap.end()}};
+    const std::string problem = problem_of_charsmap(spec_.sentencepiece->charsmap);
     if (!problem.empty())
       return malformed("the charsmap of the SentencePiece model ", problem,
                        "; the file is damaged");
-    characters.has_fallback = has_fallback_;
-    characters.fuses_unknown = true;
+    text.has_fallback = has_fallback_;
+    text.fuses_unknown = true;
     decoding.strips_space = has_prefix || removes;
     decoding.strips_spaces = removes;
     return {};
@@ -274,7 +275,7 @@ private:
 
   void add_token(std::uint32_t id, const Piece &piece) {
     if (piece.type == TokenType::UNKNOWN)
-      spec_.characters->unknown_id = id;
+      spec_.text->unknown_id = id;
     AddedToken token;
     token.content = piece.text;
     token.id = id;
@@ -287,7 +288,6 @@ private:
   PieceFile file_;
   bool has_fallback_ = false;
   std::array<std::string_view, 3> role_pieces_; // the texts of BOS, EOS and PAD
-  SentencePieceSpec normalizer_;
 };
 
 } // namespace

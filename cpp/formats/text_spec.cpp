@@ -84,37 +84,34 @@ void use_nfc(TokenizerSpec &spec) {
     spec.steps.clear();
 }
 
-void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec) {
+void use_sentencepiece(TokenizerSpec &spec) {
+  const SentencePieceSpec &normalizer = *spec.sentencepiece;
   CharacterSpec &characters = *spec.characters;
   characters.is_normalizer = true;
   const bool is_all_plain =
       std::all_of(spec.added.begin(), spec.added.end(),
                   [](const AddedToken &token) { return !token.normalized || is_plain(token); });
-  if (!normalizer.is_spaces() || !is_all_plain || !has_mark(spec)) {
-    characters.normalizer = std::move(normalizer);
+  if (!normalizer.is_spaces() || !is_all_plain || !has_mark(spec))
     return;
-  }
   TextSpaces &spaces = characters.spaces;
   spaces.prefix = normalizer.options.add_dummy_prefix ? TextSpaces::Prefix::ALWAYS
                                                       : TextSpaces::Prefix::NONE;
   spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
+  spec.sentencepiece.reset();
 }
 
 std::string use_character_spec(TokenizerSpec &spec) {
   const bool is_sentencepiece = spec.sentencepiece.has_value();
   TokenizerSettings before = spec;
-  const TextSpec &text = *before.text;
+  const TextSpec &text = *spec.text;
   CharacterSpec &options = spec.characters.emplace();
   bool is_fit = spec.split_at_marks != SplitAtMarks::OTHER && text.prefix.empty() &&
                 text.suffix.empty() && !text.byte_level && !spec.vocabulary.ignore_merges &&
                 !spec.add_prefix_space;
   options.splits_at_marks = spec.split_at_marks == SplitAtMarks::YES;
-  options.unknown_id = text.unknown_id;
-  options.has_fallback = text.has_fallback;
-  options.fuses_unknown = text.fuses_unknown;
   if (is_sentencepiece) {
-    use_sentencepiece(std::move(*spec.sentencepiece), spec);
-    is_fit = is_fit && !(options.normalizer && options.splits_at_marks);
+    use_sentencepiece(spec);
+    is_fit = is_fit && !(spec.sentencepiece && options.splits_at_marks);
   } else {
     is_fit = is_fit && use_chain(spec, options);
   }
@@ -124,10 +121,8 @@ std::string use_character_spec(TokenizerSpec &spec) {
     static_cast<TokenizerSettings &>(spec) = std::move(before);
     return is_sentencepiece ? problem : "";
   }
-  spec.text.reset();
   spec.steps.clear();
   spec.metaspace.reset();
-  spec.sentencepiece.reset();
   spec.stages.clear();
   return "";
 }

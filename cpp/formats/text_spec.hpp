@@ -23,16 +23,14 @@ LoadError list_texts(const TextModel &source, const TextIndex &places, Vocabular
 // unknown token". Returns "" if there is none.
 std::string problem_of_text(const TokenizerSpec &spec);
 
-// Replaces spec.text, its normalizer and spec.stages by a CharacterSpec, if one describes the
-// model. Then encoding is faster, because it makes no normalized copy of a text. A model that
-// normalizes and decodes like SentencePiece needs a CharacterSpec: returns why there is none,
-// or
-// "".
+// Replaces the normalizer and spec.stages by a CharacterSpec, if one describes the model. Then
+// encoding is faster, because it makes no normalized copy of a text. A model that normalizes
+// and decodes like SentencePiece needs a CharacterSpec: returns why there is none, or "".
 std::string use_character_spec(TokenizerSpec &spec);
 
 // Normalizes text for spec.characters like SentencePiece: with TextSpaces, which need no copy
-// of the text, or else with `normalizer`.
-void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec);
+// of the text and replace spec.sentencepiece, or else with spec.sentencepiece.
+void use_sentencepiece(TokenizerSpec &spec);
 
 // Sets spec.nfc in place of the steps if NFC is the whole normalizer.
 void use_nfc(TokenizerSpec &spec);

@@ -34,24 +34,16 @@ struct SentencePieceSpec {
   }
 };
 
-// A model that merges characters (character_model.hpp). Its tokens are text.
+// How a model whose tokens are text changes spaces, like SentencePiece does.
 struct CharacterSpec {
-  // Normalizes the text. `spaces` then have no effect, and is_normalizer is true.
-  std::optional<SentencePieceSpec> normalizer;
-  TextSpaces spaces;
+  TextSpaces spaces; // without effect if TokenizerSettings::sentencepiece is set
   // If true, `spaces` are a normalizer: normalized added tokens are searched for after `spaces`
   // have changed the text.
   bool is_normalizer = false;
-  bool splits_at_marks = false;     // whether text is split before each mark
-  std::uint32_t unknown_id = NO_ID; // the id of the unknown token, or NO_ID
-  // If true, a character without a token becomes the fallback tokens of its bytes. If false, it
-  // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
-  bool has_fallback = true;
-  bool fuses_unknown = false;
+  bool splits_at_marks = false; // whether text is split before each mark
 };
 
-// A model whose tokens are text, if no CharacterSpec describes it. Its text is not changed for
-// the encoder, so spaces are spaces.
+// A model whose tokens are text, and which merges characters (character_model.hpp).
 struct TextSpec {
   // A character without a token becomes the fallback tokens of its bytes, if has_fallback and
   // all of them exist. Otherwise it becomes the unknown token, or is dropped if there is none.
@@ -80,8 +72,10 @@ struct IgnoredId {
 
 // All parts of a tokenizer but its tokens and merges.
 struct TokenizerSettings {
-  std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
-  std::optional<TextSpec> text;            // if set, the tokens of `vocabulary` are UTF-8
+  std::optional<TextSpec> text; // if set, the tokens of `vocabulary` are UTF-8
+  // Only with `text`, whose prefix and suffix are then "", and which is not byte_level. If not
+  // set, the text is not changed for the encoder, so spaces are spaces.
+  std::optional<CharacterSpec> characters;
   std::vector<AddedToken> added;
   std::vector<IgnoredId> ignored_ids; // of a tokenizer.json
   std::string preset;                 // the name of a built-in preset, or ""
@@ -93,10 +87,10 @@ struct TokenizerSettings {
   SplitAtMarks split_at_marks = SplitAtMarks::OTHER; // what `stages` do to text without spaces
   std::string unicode; // the Unicode version; "" means that of the preset
   bool nfc = false;    // normalize text to NFC
-  // A normalizer other than NFC. With characters->normalizer, there are no steps.
+  // A normalizer other than NFC. With `sentencepiece`, there are no steps.
   std::vector<NormalizerStep> steps;
   std::optional<MetaspaceSpec> metaspace;
-  // The normalizer of SentencePiece. read_spec moves it to `characters` (use_character_spec).
+  // The normalizer of SentencePiece. With it, `characters` has is_normalizer.
   std::optional<SentencePieceSpec> sentencepiece;
   // At most one is set. If none is, decoding joins the bytes of tokens.
   std::optional<SentencePieceDecoding> decoding;

@@ -139,7 +139,7 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
   std::vector<DecoderRule> rules;
   for (const DecoderStep &step : *spec.decoder)
     rules.emplace_back(step);
-  const bool has_bytes = !spec.characters && !spec.text; // as in DecoderChain
+  const bool has_bytes = !spec.text; // as in DecoderChain
   std::size_t size_of_tokens = 0;
   for (const bool keeps_invalid : {false, true}) {
     size_of_tokens = 0;
@@ -208,7 +208,7 @@ inline void check_file(const std::string &file, const Input &input) {
   if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256) ||
       !std::all_of(spec.added.begin(), spec.added.end(), is_small))
     return;
-  if (spec.characters && spec.characters->normalizer) {
+  if (spec.characters && spec.sentencepiece) {
     const SentencePieceNormalizer normalizer = make_normalizer(spec);
     std::vector<std::uint8_t> normalized;
     normalizer.normalize(TEXT, sizeof TEXT, normalized);
@@ -221,7 +221,7 @@ inline void check_file(const std::string &file, const Input &input) {
     return split;
   }();
   TokenizerOptions options;
-  if (!spec.characters && !spec.text)
+  if (!spec.text)
     options.split = GPT2;
   std::unique_ptr<Tokenizer> tokenizer;
   if (const LoadError error_of_make =

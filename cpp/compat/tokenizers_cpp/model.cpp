@@ -72,7 +72,6 @@ std::unique_ptr<Model> Model::load(std::string_view data, Format format, std::st
 }
 
 void Model::list_texts(const TokenizerSpec &spec) {
-  const bool is_text = spec.characters || spec.text;
   const auto *bytes = reinterpret_cast<const char *>(spec.vocabulary.bytes.data());
   std::vector<std::pair<std::uint32_t, std::string>> tokens;
   for (std::size_t i = 0; i < spec.vocabulary.ids.size(); ++i) {
@@ -80,7 +79,7 @@ void Model::list_texts(const TokenizerSpec &spec) {
     bytes += token.size();
     if (spec.vocabulary.ids[i] < spec.vocabulary.first_step)
       tokens.emplace_back(spec.vocabulary.ids[i],
-                          is_text ? std::string(token) : byte_characters(token));
+                          spec.text ? std::string(token) : byte_characters(token));
   }
   for (const AddedToken &token : spec.added)
     tokens.emplace_back(token.id, token.content);
@@ -91,9 +90,7 @@ void Model::list_texts(const TokenizerSpec &spec) {
     ids_[std::move(text)] = id;
   }
   if (format_ == Format::SENTENCEPIECE) {
-    const std::uint32_t id = spec.characters ? spec.characters->unknown_id
-                             : spec.text     ? spec.text->unknown_id
-                                             : NO_ID;
+    const std::uint32_t id = spec.text ? spec.text->unknown_id : NO_ID;
     unknown_id_ = id == NO_ID ? -1 : static_cast<std::int32_t>(id);
   }
 }
