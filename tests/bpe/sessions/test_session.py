@@ -13,6 +13,7 @@ import bpe
 from bpe import AddedToken, Patch, Session, SpecialTokenError, Tokenizer
 from bpe.types import Template
 from pretok.machine.backend import BackendName
+from vocabularies import BYTES
 
 BOS, EOS, START = 1000, 1001, 1002
 TOKENS = [AddedToken("<s>", BOS), AddedToken("</s>", EOS), AddedToken("<|im_start|>", START)]
@@ -288,3 +289,12 @@ def test_long_texts_take_little_work(native: BackendName) -> None:
     patch = session.replace(200_000, 200_003, "a")
     assert len(patch.ids) < 12
     assert np.array_equal(session.ids, tokenizer.encode_array(session.text))
+
+
+def test_an_edit_right_after_a_cut(native: BackendName) -> None:
+    """A cut depends on the character after it: no merge joins "a" and "c", but one "a" and "b"."""
+    vocabulary = bpe.Vocabulary(BYTES | {256: b"ab"})
+    session = Tokenizer(vocabulary, "gemma4", backend=native).session("ac")
+    assert session.stable == 1
+    session.replace(1, 2, "b")
+    assert ids(session.ids) == [256]
