@@ -13,7 +13,7 @@ from bpe.budgets.texts import Utf8
 from bpe.budgets.truncation import Truncator, joined, middle
 from bpe.encoding.arguments import as_bytes, validate_text
 from bpe.encoding.fast_calls import fast_call
-from bpe.encoding.foreign_arguments import ENCODE
+from bpe.encoding.foreign_arguments import BUDGETS
 from bpe.encoding.pipeline import Call
 from bpe.errors import shortened
 from bpe.once import once
@@ -31,7 +31,7 @@ class TokenizerBudgets(TokenizerEditing):
 
     _count: Call[int]
 
-    @fast_call(ENCODE)
+    @fast_call(BUDGETS)
     def truncate(
         self,
         text: Text,
@@ -91,7 +91,7 @@ class TokenizerBudgets(TokenizerEditing):
             return sliced
         return joined(sliced[:head], between, sliced[tail:])
 
-    @fast_call(ENCODE)
+    @fast_call(BUDGETS)
     def chunks(
         self,
         text: Text,
@@ -153,7 +153,7 @@ class TokenizerBudgets(TokenizerEditing):
         starts = read.graphemes() if grapheme else None
         return iter(Chunker(self._reader(special), read, on, room, overlap, added, starts))
 
-    @fast_call(ENCODE)
+    @fast_call(BUDGETS)
     def count_up_to(
         self,
         text: Text,

@@ -60,6 +60,12 @@ ENCODE = {
     "out_type": "encode returns ids, and tokens returns the tokens with their bytes",
 }
 """The arguments of calls that encode, each with advice."""
+BUDGETS = {
+    **ENCODE,
+    **dict.fromkeys(("max_length", "max_tokens", "chunk_size"), "the argument is called n="),
+    **dict.fromkeys(("stride", "chunk_overlap"), "the argument of chunks is called overlap="),
+    "truncation_side": "the argument of truncate is called side=",
+}
 DECODE = {
     "skip_special_tokens": _SKIP,
     "ignore_special_tokens": _SKIP,

@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 import pretok
-from bpe.encoding.foreign_arguments import DECODE, ENCODE, LOAD, TRAIN, explained
+from bpe.encoding.foreign_arguments import BUDGETS, DECODE, ENCODE, LOAD, TRAIN, explained
 from command_line import small_tokenizer
 from pretok.machine.backend import BackendName
 
@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[Mapping[str, str], list[Callable[..., Any]]]] = {
     "encode": (ENCODE, [TOK.encode, TOK.encode_array, TOK.count, TOK.tokens, TOK.token_spans,
                         TOK.encode_batch, TOK.encode_batch_array, TOK.encode_packed,
                         TOK.encode_column, TOK.encode_padded]),
+    "budgets": (BUDGETS, [TOK.truncate, TOK.chunks, TOK.count_up_to]),
     "decode": (DECODE, [TOK.decode, TOK.decode_bytes, TOK.decode_batch, TOK.decode_stream]),
     "train": (TRAIN, [bpe.train]),
     "load": (LOAD, [bpe.load]),
@@ -31,14 +32,14 @@ SPECIAL = 'special= takes "raise", "text", "allow", "plain", "content" or a set 
 def test_every_function_names_its_own_argument(group: str, backend: BackendName) -> None:
     advice, functions = GROUPS[group]
     first: dict[str, tuple[Any, ...]] = {"encode": ("a",), "decode": ([1],), "train": (["a"], 300),
-                                         "load": ("gpt2",)}  # fmt: skip
+                                         "budgets": ("a", 3), "load": ("gpt2",)}  # fmt: skip
     tok = small_tokenizer(backend)
     for function in functions:
         name = function.__name__
         arguments: tuple[Any, ...] = first[group]
         if name == "encode_packed":
             arguments = (b"a", [0, 1])
-        call = getattr(tok, name) if group in ("encode", "decode") else function
+        call = getattr(tok, name) if group in ("encode", "budgets", "decode") else function
         known = inspect.signature(function).parameters
         for foreign in advice.keys() - known.keys():
             with pytest.raises(TypeError) as raised:
@@ -55,7 +56,8 @@ def test_every_function_names_its_own_argument(group: str, backend: BackendName)
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_advice_names_arguments_and_methods_that_exist(group: str) -> None:
     advice, functions = GROUPS[group]
-    parameters = {name for function in functions for name in inspect.signature(function).parameters}
+    named = [*functions, TOK.encode_padded]  # the advice for budgets names its arguments, too
+    parameters = {name for function in named for name in inspect.signature(function).parameters}
     for foreign, text in advice.items():
         for argument in re.findall(r"(\w+)=(?![a-z'\"])", text):
             assert argument in parameters | {"engine"}, text
