@@ -270,6 +270,12 @@ class TextVocabulary(Vocabulary):
         return rows
 
     @once
+    def concatenates(self) -> bool:
+        """True if each merge makes the token whose text is that of its two tokens."""
+        texts = self.texts
+        return all(texts[left] + texts[right] == texts[id] for left, right, id in self.merges)
+
+    @once
     def allows_cuts(self) -> bool:
         """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
         options = self._options
@@ -305,8 +311,7 @@ class TextVocabulary(Vocabulary):
         if options.ignores_merges:
             return "ignore_merges is true"
         if options.byte_level:
-            texts, rows = self.texts, self.merges
-            if any(texts[left] + texts[right] != texts[id] for left, right, id in rows):
+            if not self.concatenates:
                 return "a merge does not concatenate its two tokens"
             return "" if self.size + 256 <= ID_LIMIT else "the ids are too large"
         if not self.covers_characters:

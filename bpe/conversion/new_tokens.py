@@ -214,12 +214,8 @@ def _ranks(merges: Iterable[Merge]) -> dict[tuple[int, int], RankedMerge]:
 
 
 def _check_place(vocabulary: TextVocabulary) -> None:
-    texts = vocabulary.texts
-    if (
-        vocabulary.options.prefix
-        or vocabulary.options.suffix
-        or any(texts[left] + texts[right] != texts[id] for left, right, id in vocabulary.merges)
-    ):
+    options = vocabulary.options
+    if options.prefix or options.suffix or not vocabulary.concatenates:
         raise UnsupportedError(
             "tokens have a prefix or suffix by their place in a word (continuing_subword_prefix, "
             "end_of_word_suffix); expected vocabularies without"

@@ -57,15 +57,12 @@ class Derivations:
         vocabulary = self._vocabulary
         if not isinstance(vocabulary, TextVocabulary):
             return False
-        options, texts = vocabulary.options, vocabulary.texts
-        if options.prefix or options.suffix:
+        options = vocabulary.options
+        if options.prefix or options.suffix or not vocabulary.concatenates:
             return True
         # The unknown token and fallback tokens stand for other characters than their texts have.
         others = {vocabulary.unknown_id, *vocabulary.byte_ids.values()}
-        return any(
-            texts[left] + texts[right] != texts[id] or left in others or right in others
-            for left, right, id in vocabulary.merges
-        )
+        return any(left in others or right in others for left, right, _ in vocabulary.merges)
 
     def of(self, id: int) -> tuple[int, ...]:
         """Return the ids of the tokens that the token is made of; () if no merge makes it.

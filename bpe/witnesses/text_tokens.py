@@ -256,10 +256,8 @@ class TextTokens:
         vocabulary = self._vocabulary
         if not isinstance(vocabulary, TextVocabulary):
             return True
-        if not self._has_plain_symbols or vocabulary.ignore_merges:
-            return False
-        texts = vocabulary.texts
-        return all(texts[left] + texts[right] == texts[id] for left, right, id in vocabulary.merges)
+        is_merged = self._has_plain_symbols and not vocabulary.ignore_merges
+        return is_merged and vocabulary.concatenates
 
     @once
     def _merger(self) -> PieceMerger:
