@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -48,8 +47,8 @@ def _raising(kind: type[Exception], function: Any, argument: Any) -> Any:
     except kind as error:
         line = getattr(error, "lineno", None)
         place = "" if line is None else f", line {line}"
-        missing = re.search(r"'(\w+_token)' is undefined", str(error))
-        hint = f'; pass special_tokens={{"{missing[1]}": …}}' if missing else ""
+        name = str(error).removesuffix("' is undefined").removeprefix("'")
+        hint = f'; pass special_tokens={{"{name}": …}}' if name.endswith("_token") else ""
         raise ChatTemplateError(f"chat template{place}: {error}{hint}") from error
 
 
