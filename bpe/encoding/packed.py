@@ -78,15 +78,6 @@ class PackedTexts:
         view = memoryview(self.data).cast("B")
         return view[self.offsets[0] : self.offsets[-1]] if len(self.offsets) else view[:0]
 
-    def all_bytes(self) -> bytes:
-        """Return the bytes of all texts.
-
-        Copies them unless `data` is a bytes object that has no other bytes.
-        """
-        if type(self.data) is bytes and self.size == len(self.data):
-            return self.data
-        return bytes(self.bytes_view())
-
     def after(self, count: int) -> PackedTexts:
         """Return the texts without the first `count` ones."""
         return PackedTexts(self.data, self.offsets[min(count, len(self)) :])

@@ -69,11 +69,6 @@ class Policies:
         self._sets: dict[frozenset[str], tuple[_Phases, int]] = {}
 
     @property
-    def has_exact_tokens(self) -> bool:
-        """True if some tokens are found before normalization."""
-        return self._original.has_exact
-
-    @property
     def _special(self) -> frozenset[str]:
         return self._original.special_contents
 
@@ -158,6 +153,7 @@ class Policies:
         if names == self._special:
             return self._for_treatment("allow")
         entry = self._sets.pop(names, None)
+        is_new = entry is None
         if entry is None:
             searched = [
                 token
@@ -166,10 +162,9 @@ class Policies:
             ]
             search = make_added(searched, self._backend)
             entry = _by_phase(search), _size(searched)
-            self._sets[names] = entry
+        self._sets[names] = entry
+        if is_new:
             self._drop_old()
-        else:
-            self._sets[names] = entry
         return entry[0]
 
     def _drop_old(self) -> None:

@@ -77,11 +77,6 @@ class AddedTokenList(Sequence[AddedToken]):
         return self if len(kept) == len(self) else AddedTokenList.of_records(kept)
 
     @once
-    def has_exact(self) -> bool:
-        """True if some tokens are searched before normalization."""
-        return any(not normalized for _, _, _, normalized, *_ in self.records)
-
-    @once
     def normalized(self) -> tuple[AddedToken, ...]:
         """The tokens that are searched in normalized text."""
         kept = [record for record in self.records if record[3]]

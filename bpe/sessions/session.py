@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bpe.canonical.drift import first_difference
+from bpe.decoders.decode import list_ids
 from bpe.encoding.arguments import validate_text
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.pipeline import Pipeline
@@ -353,9 +354,13 @@ class Session:
 
 
 def _checked(ids: Iterable[int]) -> Ids:
-    """Return ids as an array; raise ValueError for one that cannot be an id."""
-    values: Sequence[int] = [index(id) for id in ids]
-    for id in values:
-        if not 0 <= id < 1 << 32:
-            raise ValueError(f"{id} is not an id; expected 0 to {(1 << 32) - 1}")
+    """Return ids as an array; raise TypeError or ValueError for one that cannot be an id."""
+    values: list[int] = []
+    for at, id in enumerate(list_ids(ids)):
+        try:
+            values.append(index(id))
+        except TypeError:
+            raise TypeError(f"ids[{at}] is {shortened(id)}; expected an int") from None
+        if not 0 <= values[-1] < 1 << 32:
+            raise ValueError(f"ids[{at}] is {id}; expected an int from 0 to {(1 << 32) - 1}")
     return np.array(values, np.uint32)

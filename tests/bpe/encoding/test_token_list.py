@@ -52,7 +52,6 @@ def test_a_list_is_equal_to_its_tuple(make: Callable[[], AddedTokenList]) -> Non
     assert make().special_contents == {"<unk>", "<é>", "</s>"}
     assert make().by_content == {token.content: token for token in ALL}
     assert make().normalized == (LISTED[1],)
-    assert make().has_exact
     assert make().beside_text == (LISTED[1],)
     assert AddedTokenList.of(listed := make()) is listed
 

@@ -111,10 +111,13 @@ def test_errors_change_nothing(tokenizer: Tokenizer) -> None:
         with pytest.raises(expected):
             session.append("a", special)  # type: ignore[arg-type]
     for given in ([-1], [1 << 32]):
-        with pytest.raises(ValueError, match="is not an id"):
+        with pytest.raises(ValueError, match=r"ids\[0\] is .*; expected an int from 0 to"):
             session.extend(given)
-    with pytest.raises(TypeError):
-        session.extend(["a"])  # type: ignore[list-item]
+    for no_ids in ([3, "a"], "3a"):
+        with pytest.raises(TypeError, match=r"ids\[[01]\] is '.'; expected an int"):
+            session.extend(no_ids)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got int; pass \[id\]"):
+        session.extend(3)  # type: ignore[arg-type]
     assert ids(session.ids) == before
     assert session.text == "é ab<|im_"
     with pytest.raises(ValueError, match="'char' or 'byte'"):
