@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import Any
 
 
 def token_methods(owner: Any) -> dict[str, Any]:
@@ -23,9 +23,13 @@ def token_methods(owner: Any) -> dict[str, Any]:
         "_convert_token_to_id_with_added_voc": to_id,
         "convert_tokens_to_string": _to_string(owner.convert_tokens_to_string),
         "num_special_tokens_to_add": _added(owner.num_special_tokens_to_add),
-        "vocab_size": _size(owner.vocab_size),
-        "added_tokens_decoder": _added_tokens(owner.added_tokens_decoder),
-        "__len__": _len(owner.__len__),
+        "vocab_size": property(
+            _read(owner.vocab_size.fget, lambda real: real.get_vocab_size(False))
+        ),
+        "added_tokens_decoder": property(
+            _read(owner.added_tokens_decoder.fget, lambda real: real.get_added_tokens_decoder())
+        ),
+        "__len__": _read(owner.__len__, lambda real: real.get_vocab_size(True)),
     }
 
 
@@ -104,28 +108,12 @@ def _added(original: Callable[..., Any]) -> Callable[..., Any]:
     return num_special_tokens_to_add
 
 
-def _size(original: property) -> property:
-    @wraps(cast(Callable[..., Any], original.fget))
-    def vocab_size(self: Any) -> Any:
-        real = self.__dict__.get("_tokenizer")
-        return original.__get__(self) if real is None else real.get_vocab_size(False)
+def _read(original: Callable[..., Any], read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a method that calls `read` with the real tokenizer in place of `self`."""
 
-    return property(vocab_size)
-
-
-def _added_tokens(original: property) -> property:
-    @wraps(cast(Callable[..., Any], original.fget))
-    def added_tokens_decoder(self: Any) -> Any:
-        real = self.__dict__.get("_tokenizer")
-        return original.__get__(self) if real is None else real.get_added_tokens_decoder()
-
-    return property(added_tokens_decoder)
-
-
-def _len(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
-    def __len__(self: Any) -> int:
+    def method(self: Any) -> Any:
         real = self.__dict__.get("_tokenizer")
-        return original(self) if real is None else real.get_vocab_size(True)  # type: ignore[no-any-return]
+        return original(self) if real is None else read(real)
 
-    return __len__
+    return method
