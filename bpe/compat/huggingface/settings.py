@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import nan
 from threading import local
 from typing import NamedTuple
 
@@ -64,9 +65,13 @@ def from_environment(options: Options) -> Options | None:
         if word in ("strict", "factories", "processes"):
             options = options._replace(**{word: True})
         elif word.startswith("check="):
-            options = options._replace(check=_share(word.removeprefix("check=")))
+            options = options._replace(
+                check=_number(word, "a number from 0 to 1", lambda share: 0 <= share <= 1)
+            )
         elif word.startswith("prompt_cache_mb="):
-            options = options._replace(prompt_cache_mb=_megabytes(word.partition("=")[2]))
+            options = options._replace(
+                prompt_cache_mb=_number(word, "a number of MB", lambda size: 0 <= size < MAX_MB)
+            )
         elif word not in ("", "on"):
             raise ValueError(
                 "expected on, off, strict, check=SHARE, factories, processes or "
@@ -75,25 +80,15 @@ def from_environment(options: Options) -> Options | None:
     return options
 
 
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise ValueError(f"expected a number from 0 to 1 after check= in {VARIABLE}, got {text!r}")
-    return share
-
-
-def _megabytes(text: str) -> float:
+def _number(word: str, expected: str, is_valid: Callable[[float], bool]) -> float:
+    """Return the number of `word`, which is NAME=NUMBER."""
+    name, _, text = word.partition("=")
     try:
         number = float(text)
     except ValueError:
-        number = -1.0
-    if not 0 <= number < MAX_MB:
-        raise ValueError(
-            f"expected a number of MB after prompt_cache_mb= in {VARIABLE}, got {text!r}"
-        )
+        number = nan
+    if not is_valid(number):
+        raise ValueError(f"expected {expected} after {name}= in {VARIABLE}, got {text!r}")
     return number
 
 
