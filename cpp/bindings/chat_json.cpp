@@ -2,6 +2,7 @@
 
 #include "bindings/fast_function.hpp"
 #include "bindings/new_text.hpp"
+#include "core/json/json_text.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -105,34 +106,8 @@ private:
       utf8 = {PyBytes_AS_STRING(bytes.ptr()),
               static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
     }
-    text_ += '"';
-    std::size_t done = 0;
-    for (std::size_t at = 0; at < utf8.size(); ++at) {
-      const auto byte = static_cast<unsigned char>(utf8[at]);
-      if (byte >= 0x20 && byte != '"' && byte != '\\')
-        continue;
-      text_.append(utf8, done, at - done);
-      write_escaped(byte);
-      done = at + 1;
-    }
-    text_.append(utf8, done);
-    text_ += '"';
+    append_json_string(utf8, text_);
     return true;
-  }
-
-  void write_escaped(unsigned char byte) {
-    constexpr std::string_view bytes = "\"\\\n\r\t\f\b";
-    constexpr std::string_view names = "\"\\nrtfb";
-    constexpr std::string_view digits = "0123456789abcdef";
-    text_ += '\\';
-    const std::size_t at = bytes.find(static_cast<char>(byte));
-    if (at != std::string_view::npos) {
-      text_ += names[at];
-      return;
-    }
-    text_ += "u00";
-    text_ += digits[byte >> 4];
-    text_ += digits[byte & 15];
   }
 
   int indent_;

@@ -1,6 +1,7 @@
 #include "compat/tokenizers_cpp/byte_level_json.hpp"
 
 #include "core/json/json_reader.hpp"
+#include "core/json/json_text.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <cstdint>
@@ -50,21 +51,6 @@ bool read_ids(std::string_view text, Ids &ids) {
   return reader.is_at_end();
 }
 
-void append_string(std::string_view text, std::string &json) {
-  constexpr char DIGITS[] = "0123456789abcdef";
-  json += '"';
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte < 0x20)
-      (json += "\\u00") += {DIGITS[byte >> 4], DIGITS[byte & 15]};
-    else if (each == '"' || each == '\\')
-      (json += '\\') += each;
-    else
-      json += each;
-  }
-  json += '"';
-}
-
 LoadError append_merges(std::string_view merges, std::string &json) {
   bool is_first = true;
   for (std::size_t line_number = 1; !merges.empty(); ++line_number) {
@@ -81,9 +67,9 @@ LoadError append_merges(std::string_view merges, std::string &json) {
                        "; expected two tokens with one space between them");
     json += is_first ? "[" : ",[";
     is_first = false;
-    append_string(line.substr(0, space), json);
+    append_json_string(line.substr(0, space), json);
     json += ',';
-    append_string(line.substr(space + 1), json);
+    append_json_string(line.substr(space + 1), json);
     json += ']';
   }
   return {};
@@ -111,7 +97,7 @@ LoadError write_byte_level_json(std::string_view vocabulary, std::string_view me
     if (!is_first)
       json += ',';
     is_first = false;
-    append_string(token, json);
+    append_json_string(token, json);
     json.append(":").append(std::to_string(id));
   }
   json += R"(},"merges":[)";
