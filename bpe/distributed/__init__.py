@@ -8,10 +8,9 @@ from bpe.corpus.documents import Position
 from bpe.corpus.encode import Encoded
 from bpe.corpus.options import Options
 from bpe.distributed.cluster import connect, connected, imported
-from bpe.distributed.counting import count_runs, count_words
+from bpe.distributed.counting import count_runs
 from bpe.distributed.encoding import encode_files
 from bpe.tokenizer import Tokenizer
-from bpe.training.counting import Words
 from bpe.training.training import Training
 from bpe.training.work_folder import WorkFolder
 
@@ -53,10 +52,6 @@ class RayEngine:
     ) -> Generator[Encoded]:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         return encode_files(connected(), tokenizer, files, options, start)
-
-    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
-        """Return the result of `training.words(advance)`."""
-        return count_words(connected(), training, advance)
 
     def runs(
         self, training: Training, folder: WorkFolder, advance: Callable[[int], object]

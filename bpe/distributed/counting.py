@@ -12,41 +12,15 @@ from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, v
 from bpe.distributed.groups import GROUP
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.training.corpus import Path, TrainingSource, name_of, source_items
-from bpe.training.counting import Words, empty_words
 from bpe.training.runs import RunSize, run_file
 from bpe.training.training import Training
 from bpe.training.work_folder import WorkFolder, identity_of
 from pretok.machine.backend import choose_backend
 
-Counts = list[tuple[bytes, int]]
-"""Words (distinct pre-tokens) with their counts, in the order of first appearance."""
-FAN_IN = 8
-"""The number of Counts that one task adds up."""
 RUNS_PER_STATE = 16
 """The number of runs after which they are stored as finished."""
 TEXTS = 8 << 20
 """The approximate size in bytes of the texts in memory that one task counts."""
-
-
-def count_words(ray: Any, training: Training, advance: Callable[[int], object]) -> Words:
-    """Do the work of `training.words` in tasks."""
-    shared = share(ray, training._replace(source=(), include=(), threads=1))
-    counters = task(ray, count, num_cpus=1, num_returns=2)
-    tree = _Tree(task(ray, add_up, num_cpus=1), shared)
-    sizes: deque[Any] = deque()
-    for part in _parts(source_items(training.source, TEXTS, training.include)):
-        names = [name_of(item) for item in part if isinstance(item, os.PathLike)]
-        counts, size = counters.remote(shared, part, names)
-        tree.add(counts)
-        sizes.append(size)
-        # Wait in the order of the parts: the first error is raised, as in one process.
-        while len(sizes) > 2 * cpus(ray):
-            advance(get(ray, sizes.popleft()))
-    while sizes:
-        advance(get(ray, sizes.popleft()))
-    words = empty_words(choose_backend(training.backend))
-    words.add_words(dict(get(ray, tree.root())))
-    return words
 
 
 def count_runs(
@@ -113,25 +87,6 @@ def count_run(
     return blocks, size, sum(sizes)
 
 
-def count(shared: Shared[Training], source: TrainingSource, names: list[str]) -> tuple[Counts, int]:
-    """Return the words of `source` with their counts, and the size of its texts.
-
-    `names` are the files of `source`.
-    """
-    sizes: list[int] = []
-    with folder_of(shared, names):
-        words = value_of(shared)._replace(source=source).words(sizes.append)
-    return words.take(), sum(sizes)
-
-
-def add_up(shared: Shared[Training], *counts: Counts) -> Counts:
-    """Return each word of `counts` with the sum of its counts."""
-    words = empty_words(choose_backend(value_of(shared).backend))
-    for some in counts:
-        words.add_words(dict(some))
-    return words.take()
-
-
 def _parts(
     items: Iterator[list[StrOrBytes] | Path],
 ) -> Iterator[list[StrOrBytes] | list[Path]]:
@@ -149,31 +104,3 @@ def _parts(
             yield item
     if paths:
         yield paths
-
-
-class _Tree:
-    """Adds up counts, FAN_IN neighbors at a time.
-
-    Only neighbors are added, in order, so the words keep the order of their first appearance.
-    """
-
-    def __init__(self, adder: Any, shared: Shared[Training]) -> None:
-        self._adder = adder
-        self._shared = shared
-        self._levels: list[list[Any]] = [[]]
-
-    def add(self, counts: Any, level: int = 0) -> None:
-        """Add the reference of the next counts of a level."""
-        if level == len(self._levels):
-            self._levels.append([])
-        nodes = self._levels[level]
-        nodes.append(counts)
-        if len(nodes) == FAN_IN:
-            self.add(self._adder.remote(self._shared, *nodes), level + 1)
-            nodes.clear()
-
-    def root(self) -> Any:
-        """Return the reference of the sum of all counts."""
-        # Higher levels have earlier counts, so they come first.
-        nodes = [node for level in reversed(self._levels) for node in level]
-        return self._adder.remote(self._shared, *nodes)

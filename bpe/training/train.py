@@ -72,8 +72,8 @@ def train(
     column `field`. Any other file is one text. Files that also end in .gz or .zst are unpacked. A
     folder gives its .txt, .jsonl and .parquet files, or with `include` the files whose names match
     one of these glob patterns; "*" gives every text file. A warning says how many files were left
-    out. Memory grows with the distinct pre-tokens. Nothing is written
-    without `memory_mb` and `work_dir`.
+    out. Memory grows with the distinct pre-tokens. Only `memory_mb`, `work_dir` and `engine` write
+    files.
 
     `preset` defines how to split texts: a name (default "cl100k"), a Preset, a PreTokenizer, or an
     object with `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special

@@ -61,10 +61,6 @@ logger = logging.getLogger("bpe")
 class TrainingEngine(Protocol):
     """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
 
-    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
-        """Return the result of `training.words(advance)`."""
-        ...
-
     def runs(
         self, training: Training, folder: WorkFolder, advance: Callable[[int], object]
     ) -> None:
@@ -100,18 +96,15 @@ class Training(NamedTuple):
 
     def run(self, engine: TrainingEngine | None) -> Tokenizer:
         """Count the pre-tokens of the source, and return the Tokenizer that is trained on them."""
-        if self.bound is not None:
-            return self._run_bounded(self.bound, engine)
+        if self.bound is not None or engine is not None:
+            return self._run_bounded(self.bound or Bound(None, None), engine)
         rows = take = None
         if self.initial is not None:
             rows = InitialWords(self.initial, choose_backend(self.backend))
             # The characters of all words are counted before the words become rows.
             take = None if self.initial.takes_characters else rows.add
         with progress_bar("counting", "B", self.progress, self._expected_size) as bar:
-            if engine is None:
-                words = self.words(bar.update, take)
-            else:
-                words = engine.words(self, bar.update)
+            words = self.words(bar.update, take)
         if rows is None:
             return self.tokenizer(words)
         return self._grown(self._rows(rows, words.take()))

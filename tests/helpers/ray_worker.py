@@ -1,7 +1,7 @@
 """Set up the workers of the Ray cluster that tests start.
 
 Sizes are small, so that few documents make many tasks. In each kind of task ("read", "encode",
-"read_and_encode", "count"), one worker dies: the first that reaches a fixed moment of the task.
+"read_and_encode", "count_run"), one worker dies: the first that reaches a fixed moment of the task.
 Before it dies, it creates a file with the name of the kind in the folder of deaths. So no other
 worker dies in this kind of task.
 """

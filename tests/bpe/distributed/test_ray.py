@@ -189,7 +189,7 @@ def test_the_merges_are_those_of_one_process(
     options: dict[str, Any] = {"vocab_size": 330, "special_tokens": ["<s>"], "tie_break": tie_break}
     expected = bpe.train(source, **options)
     assert bpe.train(source, engine=RAY, **options) == expected
-    assert (cluster / "count").exists()
+    assert (cluster / "count_run").exists()
     assert bpe.train(source, engine=RAY, **options, memory_mb=100_000) == expected
     monkeypatch.setattr(counting, "RUNS_PER_STATE", 1)
     monkeypatch.setattr(work_folder, "FAN_IN", 3)
