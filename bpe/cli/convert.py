@@ -42,7 +42,7 @@ def convert_command(
     as_json: bool,
     texts: int = TEXTS,
 ) -> None:
-    r"""Write the tokenizer IN to the file OUT in another format, if its ids stay equal.
+    """Write the tokenizer IN to the file OUT in another format, if its ids stay equal.
 
     IN is a vocabulary file or the name of a vocabulary on this machine. The name of OUT says the
     format:

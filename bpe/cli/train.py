@@ -266,6 +266,6 @@ def _save_curves(curves: Mapping[str, Curve], path: Path) -> None:
 def _summary(tokenizer: bpe.Tokenizer) -> str:
     return counted(
         (tokenizer.vocab_size, "id"),
-        (len(tokenizer.vocabulary.merges or ()), "merge"),
+        (len(tokenizer.merges), "merge"),
         (len(tokenizer.special_tokens), "special token"),
     )

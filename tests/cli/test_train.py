@@ -286,8 +286,10 @@ def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
         for where in ("after", "gaps", "265"):
             if where == "gaps" and name == "old.tiktoken":
                 continue
-            status, _, errors = call(*given, *start, "--new-ids", where, "-n", "270", "-o", out)
+            options = ["--new-ids", where, "-n", "270", "-o", out]
+            status, output, errors = call(*given, *start, *options)
             assert (status, errors) == (0, "")
+            assert f" ids, {len(bpe.load(out).merges)} merges, " in output
             initial = bpe.load(tmp_path / name, "cl100k")
             new_ids = int(where) if where.isdecimal() else where
             expected = bpe.train([WORDS], 270, initial=initial, new_ids=new_ids)  # type: ignore[arg-type]
