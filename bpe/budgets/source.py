@@ -145,6 +145,8 @@ class Source:
             return NONE
         before, after = data[place - 1], data[place]
         if before < ASCII and after < ASCII:
+            if not self.is_normal and place + 1 < self.size and data[place + 1] >= ASCII:
+                return NONE  # the normalizer may join the character with a mark after it
             known = cuts.ascii[before << 7 | after]
             return known if known != UNKNOWN else cuts.between_ascii(before << 7 | after)
         if not self.is_normal or not self.is_border(place):

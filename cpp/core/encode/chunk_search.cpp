@@ -97,8 +97,11 @@ Proof ChunkSearch::proven(Place place) const {
   const std::uint8_t *const at = text_.data + place;
   const std::uint32_t before = at[-1];
   const std::uint32_t after = at[0];
-  if ((before | after) < 0x80)
-    return proofs_.between(before, after);
+  if ((before | after) < 0x80) {
+    // A normalizer may join the character after the place with a mark that follows it.
+    const bool may_change = !text_.is_normal && place + 1 < size() && at[1] >= 0x80;
+    return may_change ? Proof::NONE : proofs_.between(before, after);
+  }
   if (!text_.is_normal || !is_border(place))
     return Proof::NONE;
   const std::uint8_t *first = at - 1;

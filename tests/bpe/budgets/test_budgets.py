@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bpe
+import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.budgets.borders import line_ends, sentence_ends
 from paths import shared
@@ -79,6 +80,23 @@ def test_a_text_without_exact_sizes_is_encoded_once(
 
     monkeypatch.setattr(type(tok._pipeline), "encode_array", encode_array)
     assert "".join(chunk.text for chunk in tok.chunks(text, 5)) == text
+
+
+def test_a_mark_joins_the_character_after_a_cut(backend: BackendName) -> None:
+    """NFC makes ".é" of ".e" and a mark, and ".é" is one pre-token and one id."""
+    dot_e = {256: "é".encode(), 257: ".é".encode()}
+    split = pretok.from_pattern(r"\.é|[a-z]+|[^a-z]+", backend=backend)
+    tok = Tokenizer(Vocabulary(BYTES | dot_e), split, normalizer="NFC", backend=backend)
+    tried, choose = 0, seeded("marks")
+    for _ in range(400):
+        text = "".join(choose.choices([".", "e", "\u0301", "é", "a"], k=choose.randint(1, 9)))
+        chunks = list(tok.chunks(text, 2))
+        assert [tok.count(chunk.text) for chunk in chunks] == [chunk.size for chunk in chunks]
+        assert max(chunk.size for chunk in chunks) <= 2, (text, chunks)
+        fitting = [end for end in range(len(text) + 1) if tok.count(text[:end]) <= 3]
+        assert tok.truncate(text, 3) == text[: max(fitting)], text
+        tried += ".e\u0301" in text
+    assert tried > 9
 
 
 def test_arguments(backend: BackendName) -> None:
