@@ -10,7 +10,6 @@ from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
 from bpe.encoding.columns import encode_column
 from bpe.encoding.dropout import Sampler, check_dropout
-from bpe.encoding.encode_stream import EncodeStream
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts
@@ -153,27 +152,6 @@ class TokenizerBatches(TokenizerSpans):
             )  # fmt: skip
 
         return encode_column(encode, column)
-
-    @explained(ENCODE)
-    def encode_stream(
-        self,
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        add_special_tokens: bool = False,
-        continuation: bool = False,
-    ) -> EncodeStream:
-        """Return a new EncodeStream, which encodes a text that comes in chunks.
-
-        The ids of all its calls together are those of `encode` for the whole text.
-
-        >>> import bpe
-        >>> stream = bpe.train(["ab"], vocab_size=257).encode_stream()
-        >>> [stream.feed("a"), stream.feed("b"), stream.finish()]
-        [[], [], [256]]
-        """
-        template = self.template if add_special_tokens else Template()
-        return EncodeStream(self._pipeline, special, errors, template, bool(continuation))
 
     @fast_call(ENCODE)
     def encode_padded(

@@ -18,7 +18,7 @@ from bpe.encoding.pipeline import Call
 from bpe.errors import shortened
 from bpe.once import once
 from bpe.tokenizer_editing import TokenizerEditing
-from bpe.types import Errors, Special, Text
+from bpe.types import Errors, Ids, Special, Text
 
 TruncatedSide: TypeAlias = Literal["right", "left", "middle"]
 """The side of a text that `truncate` cuts off."""
@@ -192,6 +192,45 @@ class TokenizerBudgets(TokenizerEditing):
         """Return the number of ids that the template adds to a text."""
         return sum(map(len, self.template)) if add_special_tokens else 0
 
+    def _safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
+
+        The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
+        true if other text is appended to `text`, so a long text can be encoded in parts. Returns
+        the last such offset that the backend finds. The Python backend always returns 0. So do all
+        backends if Python applies a normalizer other than NFC, or if every text gets a prefix.
+
+        If `in_parts`, encode both sides of the cut with `_encode_part`. There are then also cuts if
+        every text gets a prefix, as in Llama 2, and cuts of `_proven_cut`.
+        """
+        data = as_bytes(text)
+        if in_parts and not self._pipeline.finds_cuts:
+            return self._proven_cut(data, special)
+        return self._pipeline.safe_cut(data, special, in_parts)
+
+    def _encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
+        """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
+
+        The ids of all parts, one after the other, are the ids of the text, if `_safe_cut` with
+        `in_parts` finds each cut in the text after the previous cut. Raises the errors of `encode`.
+        """
+        return self._pipeline.encode_part(text, special, is_first)
+
+    def _proven_cut(self, data: bytes, special: Special) -> int:
+        """Return a byte offset at which Cuts proves a cut of `data` and all text after it, or 0.
+
+        Raises SpecialTokenError if `special` refuses a token of `data`.
+        """
+        cuts = self._cuts
+        if cuts is None:
+            return 0
+        # An added token that is not complete yet may begin after `end` only, and hide tokens there.
+        end = len(data) - 2 * cuts.longest_added - MAX_CHARACTER
+        if end <= 0:
+            return 0
+        source = self._reader(special).source(Utf8(data, "replace"), only_ascii=cuts.normalizes)
+        return source.stretch(end)[0]
+
     def _reader(self, special: Special) -> Reader:
         return Reader(self._pipeline, self._count, self._cuts, self.pre_tokenizer, special)
 
@@ -204,6 +243,10 @@ class TokenizerBudgets(TokenizerEditing):
             self.add_prefix_space,
             self.added_tokens,
         )
+
+
+MAX_CHARACTER = 4
+"""The maximal number of bytes of a character in UTF-8."""
 
 
 def check_number(n: int) -> None:

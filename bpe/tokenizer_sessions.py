@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast, get_args
 
+from bpe.encoding.encode_stream import EncodeStream
+from bpe.encoding.foreign_arguments import ENCODE, explained
 from bpe.errors import shortened
 from bpe.sessions.kept_text import KeptText, PythonText
 from bpe.sessions.session import Session
@@ -21,9 +24,31 @@ def _is_pair(segment: tuple[Any, ...]) -> bool:
 
 
 class TokenizerSessions(TokenizerBudgets):
-    """Keeps the ids of texts that change; Tokenizer explains the arguments."""
+    """Keeps the ids of texts that come in chunks or change; Tokenizer explains the arguments."""
 
     __slots__ = ()
+
+    @explained(ENCODE)
+    def encode_stream(
+        self,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        continuation: bool = False,
+    ) -> EncodeStream:
+        """Return a new EncodeStream, which encodes a text that comes in chunks.
+
+        The ids of all its calls together are those of `encode` for the whole text.
+
+        >>> import bpe
+        >>> stream = bpe.train(["ab"], vocab_size=257).encode_stream()
+        >>> [stream.feed("a"), stream.feed("b"), stream.finish()]
+        [[], [], [256]]
+        """
+        find_cut = partial(self._safe_cut, special=special, in_parts=True)
+        template = self.template if add_special_tokens else Template()
+        return EncodeStream(self._pipeline, find_cut, special, errors, template, bool(continuation))
 
     def session(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import get_args
 
 from bpe.encoding.arguments import check_iterable, validate_text
@@ -22,9 +23,9 @@ class EncodeStream:
 
     The lists that `feed` and `finish` return, joined, are the ids of the whole text. A chunk is a
     str or UTF-8; it may end anywhere, within a character, a surrogate pair or a special token. A
-    stream holds back a few pre-tokens, and returns ids after at least 512 new bytes. With the
-    Python backend, and with a normalizer other than NFC, it holds back all text. All calls together
-    take linear time. A stream is not safe to share between threads. Get one with
+    stream holds back a few pre-tokens, and returns ids after at least 512 new bytes. It holds back
+    all text with a normalizer other than NFC and that of Llama 2. All calls together take linear
+    time. A stream is not safe to share between threads. Get one with
     `Tokenizer.encode_stream`.
 
     >>> import bpe
@@ -37,15 +38,20 @@ class EncodeStream:
     def __init__(
         self,
         pipeline: Pipeline,
+        find_cut: Callable[[bytes], int],
         special: Special,
         errors: Errors,
         template: Template,
         continuation: bool,
     ) -> None:
-        """Check the arguments; `Tokenizer.encode_stream` explains them."""
+        """Check the arguments; `Tokenizer.encode_stream` explains them.
+
+        `find_cut` returns a safe cut, as in `Pipeline.safe_cut` with `in_parts`.
+        """
         validate_text("", errors)
         pipeline.safe_cut(b"", special, True)  # checks `special`
         self._pipeline = pipeline
+        self._find_cut = find_cut
         self._special = special
         self._errors = errors
         self._template = template
@@ -151,7 +157,8 @@ class EncodeStream:
         if len(self._held) < self._next_search:
             return self._encode(b"")
         held = bytes(self._held)
-        cut = self._pipeline.safe_cut(held, self._special, True)
+        with self._located():
+            cut = self._find_cut(held)
         ids = self._encode(held[:cut])
         del self._held[:cut]
         self._position += cut
@@ -164,17 +171,22 @@ class EncodeStream:
         """Return the ids of a part, after those of the template at the start of the text."""
         ids: list[int] = []
         if data:
-            try:
-                part = self._pipeline.encode_part(
+            with self._located():
+                ids = self._pipeline.encode_part(
                     data, self._special, self._position == 0, self._continuation
-                )
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, self._position + error.position) from None
-            ids = part.tolist()
+                ).tolist()
         if not self._has_begun:
             ids = [*self._template.before, *ids]
             self._has_begun = True
         return ids
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Count the position of a SpecialTokenError from the start of the whole text."""
+        try:
+            yield
+        except SpecialTokenError as error:
+            raise SpecialTokenError(error.token, self._position + error.position) from None
 
     def _check_open(self) -> None:
         if self._is_finished:

@@ -392,8 +392,8 @@ class Pipeline:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `data`. The result is the last such offset that
-        the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
-        If `in_parts`, both sides of the cut will be encoded by `encode_part`, else each as a text.
+        the backend finds, and 0 without `finds_cuts`. If `in_parts`, both sides of the cut will be
+        encoded by `encode_part`, else each as a text.
         """
         if not self._has_spans:
             return 0
@@ -407,12 +407,20 @@ class Pipeline:
 
         `continuation` says whether the whole text continues another one.
         """
-        continuation |= not is_first and self._has_later_parts
+        continuation |= not is_first and (self._has_later_parts or not self.finds_cuts)
         return self.encode_array(data, special, "replace", 1, continuation)
 
     @property
+    def finds_cuts(self) -> bool:
+        """True if `safe_cut` searches for cuts; if not, only `Tokenizer._proven_cut` does.
+
+        The parts after a proven cut are encoded as continuations.
+        """
+        return self._has_spans and not isinstance(self.backend, PythonBackend)
+
+    @property
     def _has_later_parts(self) -> bool:
-        """True if the parts after the first one are encoded as continuations."""
+        """True if the parts after a safe cut are encoded as continuations."""
         return self._normalizer is None and not isinstance(self.backend, PythonBackend)
 
     def _encode_each(self, texts: list[Text], special: Special, errors: Errors) -> list[list[int]]:

@@ -154,7 +154,7 @@ def test_work_continues_with_the_option_that_an_error_asked_for(
     tok = tokenizer("python")
     rows = [f'{{"text": "hello {index}"}}\n' for index in range(30)]
     rows[12] = '{"text": "a <s>"}\n'
-    rows[18] = f'{{"text": "{"long " * 100}"}}\n'
+    rows[18] = f'{{"text": "{"long" * 125}"}}\n'
     rows[24] = '{"text": 5}\n'
     path = write(tmp_path / "a.jsonl", "".join(rows).encode())
     options: dict[str, Any] = {"max_text": 300}

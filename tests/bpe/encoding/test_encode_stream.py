@@ -59,6 +59,11 @@ def models(folder: Path, backend: BackendName) -> list[Tokenizer]:
     ]  # fmt: skip
 
 
+def plain(backend: BackendName) -> Tokenizer:
+    vocabulary = bpe.train(["the quick foo é hello ab world"] * 3, vocab_size=290).vocabulary
+    return Tokenizer(vocabulary, "gpt2", added_tokens=[AddedToken("<end>", 901)], backend=backend)
+
+
 MODELS = st.integers(0, 2 + len(FILES))
 
 
@@ -147,12 +152,12 @@ def test_long_texts(folder: Path, backend: BackendName) -> None:
             assert ids == expected, tokenizer
 
 
-def test_the_native_backend_holds_little(folder: Path, native: BackendName) -> None:
-    words = "the quick foo hello world é " * 4000
-    for index in (0, 1, 8, 9):  # tokenizers that a cut exists for
-        tokenizer = models(folder, native)[index]
-        if tokenizer.backend != "native":
-            continue
+def test_a_stream_holds_little(folder: Path, backend: BackendName) -> None:
+    words = "the quick foo hello world é " * 400
+    tokenizers = models(folder, backend)
+    # In Python, no cut is proven beside white space that an added token may strip.
+    cuttable = [plain(backend), *tokenizers[8:10], *(tokenizers[:2] if backend == "native" else [])]
+    for tokenizer in cuttable:
         stream = tokenizer.encode_stream()
         most, ids = 0, []
         for start in range(0, len(words), 100):
@@ -177,8 +182,8 @@ def test_mixed_chunks(backend: BackendName) -> None:
     assert all_ids(tokenizer.encode_stream(), ["\ud83d", b"a"]) == tokenizer.encode("\ufffda")
 
 
-def test_an_error_leaves_the_stream_unchanged(folder: Path, backend: BackendName) -> None:
-    tokenizer = models(folder, backend)[0]
+def test_an_error_leaves_the_stream_unchanged(backend: BackendName) -> None:
+    tokenizer = plain(backend)
     stream = tokenizer.encode_stream(errors="strict")
     first = stream.feed("the quick ")
     with pytest.raises(UnicodeEncodeError):
@@ -187,14 +192,9 @@ def test_an_error_leaves_the_stream_unchanged(folder: Path, backend: BackendName
         stream.feed(5)  # type: ignore[arg-type]
     text = "ab " * 600
     first += stream.feed(text)
-    if backend == "native":
-        with pytest.raises(SpecialTokenError) as caught:
-            stream.feed(f"<end>{text}")
-        assert first + stream.finish() == tokenizer.encode("the quick " + text)
-    else:  # the Python backend encodes the text at its end
+    with pytest.raises(SpecialTokenError) as caught:
         stream.feed(f"<end>{text}")
-        with pytest.raises(SpecialTokenError) as caught:
-            stream.finish()
+    assert first + stream.finish() == tokenizer.encode("the quick " + text)
     assert caught.value.token == "<end>"
     assert caught.value.position == len("the quick ") + len(text)
 
