@@ -1,6 +1,6 @@
 #include "core/normalize/sentencepiece_normalizer.hpp"
 
-#include "core/unicode/utf8.hpp"
+#include "core/unicode/code_point_counts.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,13 +13,6 @@ constexpr std::uint8_t ESCAPED_SPACE[] = {0xE2, 0x96, 0x81};         // U+2581
 constexpr std::uint8_t REPLACEMENT_CHARACTER[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
 constexpr std::uint8_t PLAIN_SPACE[] = {' ', 0, 0};
 constexpr std::size_t MAX_SPACE = sizeof ESCAPED_SPACE;
-
-std::int64_t count_code_points(const std::uint8_t *data, std::size_t size) {
-  std::int64_t count = 0;
-  for (std::size_t at = 0; at < size; ++at)
-    count += static_cast<std::int64_t>(!is_tail(data[at]));
-  return count;
-}
 
 } // namespace
 
@@ -120,7 +113,7 @@ private:
   }
 
   // Replaces the next `count` code points of the text.
-  void replace(std::int64_t count, const std::uint8_t *replacement, std::size_t size) {
+  void replace(std::size_t count, const std::uint8_t *replacement, std::size_t size) {
     const bool trims = options().remove_extra_whitespaces;
     const bool is_space = size == 1 && replacement[0] == ' ';
     if (has_begun_ || !trims || !is_space) {
@@ -133,7 +126,7 @@ private:
         is_after_space_ = trims && end[-1] == ' ';
       }
     }
-    consumed_ += count;
+    consumed_ += static_cast<std::int64_t>(count);
   }
 
   // Puts the space before the text, if the text has not begun.

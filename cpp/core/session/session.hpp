@@ -2,6 +2,7 @@
 // bpe/sessions/kept_text.py has the same results in Python.
 #pragma once
 
+#include "core/base/function_ref.hpp"
 #include "core/base/id_buffer.hpp"
 #include "core/base/spliced_array.hpp"
 #include "core/encode/tokenizer.hpp"
@@ -36,8 +37,15 @@ struct Patch {
 // one, so both have the ids of the same bytes before c. The same is true for a cut after the
 // change and the bytes after it. So only the bytes between the two cuts need encoding.
 //
-// The first bytes that prove the cuts of a row of pieces ascend, and so do the last bytes. So
-// if a change touches no byte of one cut before it, it touches none of all earlier cuts.
+// The last bytes that prove the cuts of a row of pieces ascend. So if a change touches no byte
+// of one cut before it, it touches none of all earlier cuts.
+//
+// The first bytes need not ascend: a change keeps all cuts after the first cut A that it keeps.
+// Let B be a later cut whose first bytes the change touches. A divides the old text and the new
+// text, and both have the same bytes after A. So B, which divides the old text, divides the new
+// one. The bytes around B still prove it: they include the bytes that prove A, since those
+// begin later and end earlier. So the same is true for any later change that keeps the bytes of
+// B.
 //
 // Ids that a model has made are given. They keep their place in the text, as pieces of their
 // own, and are never encoded. Nothing crosses them: no pre-token, and no added token with its
@@ -120,9 +128,10 @@ private:
   static constexpr std::size_t NEVER = static_cast<std::size_t>(-1);
 
   // A part of the text between two cuts, with its numbers of bytes, code points and ids. Its
-  // end is a safe cut of each text that has the same `before` bytes before the end, and the
-  // same `after` bytes after it. If `before` is NEVER, the cut depends on the start of the text
-  // or on given ids before the piece. If `after` is NEVER, the end is none.
+  // end is a safe cut of each text that has the same `before` bytes before the end, or all of
+  // them if the text begins later, and the same `after` bytes after it. If `before` is NEVER,
+  // the cut depends on the start of the text or on given ids before the piece. If `after` is
+  // NEVER, the end is none.
   struct Piece {
     std::size_t size = 0;
     std::size_t characters = 0;
@@ -157,8 +166,6 @@ private:
     std::vector<Piece> pieces{};
     IdBuffer ids{};
     std::size_t kept = 0; // the number of first ids that stay
-    // The first byte that proves one of the new cuts.
-    std::size_t proof_start = NEVER;
   };
   // Replaces the bytes from `start` to `end` by `size` bytes of `text`.
   struct Edit {
@@ -180,10 +187,6 @@ private:
   Refusal plan(const Edit &edit, const Policy &policy, PreTokenCache &cache, Plan &plan) const;
   // Returns the Patch of a plan, without its ids.
   Patch patch_of(const Plan &plan) const;
-  // Lets the cuts of `pieces`, of which the last ends at byte `end`, depend on the bytes from
-  // `start` on. Returns whether it has changed all of them.
-  static bool prove_from(std::vector<Piece> &pieces, std::size_t count, std::size_t end,
-                         std::size_t start);
   void carry_out(const Edit &edit, Plan &&plan, Patch &patch);
   // Returns how the text after a piece is encoded; `last` is the last id of the piece.
   Encoder::Part part_after(const Piece &piece, std::uint32_t last) const {
@@ -195,9 +198,9 @@ private:
   Encoder::Part part_at(const Place &place) const;
   // Calls encode(added) with the added tokens of the bytes from `start` to `end` of a text with
   // these ranges, of which the first begins at byte `range_start`.
-  template <typename Encode>
   static Refusal with_policies(const std::vector<Range> &ranges, std::size_t range_start,
-                               std::size_t start, std::size_t end, const Encode &encode);
+                               std::size_t start, std::size_t end,
+                               FunctionRef<Refusal(const AddedTokenPhases &)> encode);
 
   const Tokenizer *tokenizer_;
   Policy all_;

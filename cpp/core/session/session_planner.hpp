@@ -1,9 +1,10 @@
-// Encodes the part of a text that a change of a Session touches; for session.cpp.
+// Encodes the part of a text that a change of a Session touches; for session_plan.cpp.
 #pragma once
 
 #include "core/base/sizes.hpp"
 #include "core/encode/find_cut.hpp"
 #include "core/session/session.hpp"
+#include "core/unicode/code_point_counts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,36 +14,6 @@
 #include <vector>
 
 namespace pretok {
-
-// Returns the number of bytes that begin a code point.
-inline std::size_t characters_of(const std::uint8_t *data, std::size_t size) {
-  constexpr std::uint64_t ONES = 0x0101010101010101;
-  std::size_t tails = 0;
-  std::size_t at = 0;
-  for (; size - at >= sizeof ONES; at += sizeof ONES) {
-    std::uint64_t word;
-    std::memcpy(&word, data + at, sizeof word);
-    tails += static_cast<std::size_t>((word >> 7 & ~word >> 6 & ONES) * ONES >> 56);
-  }
-  for (; at < size; ++at)
-    tails += is_tail(data[at]) ? 1U : 0U;
-  return size - tails;
-}
-
-template <typename Encode>
-Refusal Session::with_policies(const std::vector<Range> &ranges, std::size_t range_start,
-                               std::size_t start, std::size_t end, const Encode &encode) {
-  const auto parts = std::make_shared<std::vector<AddedTokens::TextRange>>();
-  for (const Range &range : ranges) {
-    const std::size_t range_end = range_start + range.size;
-    if (range_start <= start && end <= range_end)
-      return encode(*range.policy);
-    if (range_start < end && start < range_end)
-      parts->push_back({std::min(end, range_end) - start, &range.policy->all, {}});
-    range_start = range_end;
-  }
-  return encode(AddedTokenPhases(AddedTokens::of_ranges(parts)));
-}
 
 // Encodes the new text between two places.
 class Session::Planner {
@@ -71,7 +42,7 @@ private:
     done_ = left.byte;
     if (follows_text) {
       const Piece &before = session_.pieces_[left.piece - 1];
-      proof_start_ = before.before == NEVER ? 0 : left.byte - before.before;
+      proof_start_ = left.byte - std::min(left.byte, before.before);
       proof_end_ = left.byte + before.after;
     }
     const std::size_t before = edit_.start - from_;
@@ -128,7 +99,7 @@ private:
     given_->push_back(static_cast<std::uint32_t>(size));
     Piece &piece = plan_.pieces.back();
     piece.size += size;
-    piece.characters += characters_of(at(done_), size);
+    piece.characters += count_code_points(at(done_), size);
     ++piece.ids;
     *plan_.ids.room(1) = id;
     plan_.ids.add(1);
@@ -233,17 +204,13 @@ private:
       return refusal;
     }
     piece.ids = plan_.ids.size() - before;
-    piece.characters = characters_of(at(done_), piece.size);
+    piece.characters = count_code_points(at(done_), piece.size);
     done_ = next.at;
     if (next.last != NEVER) {
       proof_end_ = std::max(proof_end_, next.last);
       piece.after = proof_end_ - done_;
-      if (next.first != 0) {
+      if (next.first != 0)
         piece.before = done_ - next.first;
-        if (next.first < proof_start_ &&
-            prove_from(plan_.pieces, plan_.pieces.size(), done_ - piece.size, next.first))
-          plan_.proof_start = std::min(plan_.proof_start, next.first);
-      }
       proof_start_ = next.first;
     }
     plan_.pieces.push_back(std::move(piece));

@@ -1,4 +1,4 @@
-// Converts byte offsets in UTF-8 to offsets in code points.
+// Counts the code points of UTF-8, and converts byte offsets to offsets in code points.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -10,6 +10,21 @@
 #include <vector>
 
 namespace pretok {
+
+// Returns the number of bytes that begin a code point.
+inline std::size_t count_code_points(const std::uint8_t *data, std::size_t size) {
+  constexpr std::uint64_t ONES = 0x0101010101010101;
+  std::size_t tails = 0;
+  std::size_t at = 0;
+  for (; size - at >= sizeof ONES; at += sizeof ONES) {
+    std::uint64_t word;
+    std::memcpy(&word, data + at, sizeof word);
+    tails += static_cast<std::size_t>((word >> 7 & ~word >> 6 & ONES) * ONES >> 56);
+  }
+  for (; at < size; ++at)
+    tails += is_tail(data[at]) ? 1U : 0U;
+  return size - tails;
+}
 
 // Counts the code points of UTF-8 before any byte offset. Takes as much memory as two copies of
 // the text.
