@@ -53,7 +53,7 @@ class KeptText(Protocol):
         ...
 
     def drop_text(self) -> None:
-        """Drop text that no append changes; then only append, peek and extend may follow."""
+        """Drop text that no append changes, from now on; only append, peek, extend may follow."""
         ...
 
     def spans(self, first: int, last: int) -> tuple[Offsets, Offsets]:

@@ -91,6 +91,8 @@ class Session:
         self._continuation = continuation
         self._unit = unit
         self._keep_text = keep_text
+        if not keep_text:
+            kept.drop_text()
         self._is_python = isinstance(kept, PythonText)
         # Each policy is one object, as texts with the same object are one text.
         self._policies: dict[Any, tuple[Any, Special]] = {}
@@ -104,10 +106,7 @@ class Session:
         errors of `encode`; the position of a SpecialTokenError counts from the start of the
         session.
         """
-        patch = self._change(self._kept.append, text, special, lambda: self._kept.size)
-        if not self._keep_text:
-            self._kept.drop_text()
-        return patch
+        return self._change(self._kept.append, text, special, lambda: self._kept.size)
 
     def peek(self, text: Text, special: Special | None = None) -> Patch:
         """Return what `append` would return, without a change."""
@@ -153,11 +152,7 @@ class Session:
         given = _checked(ids)
         texts = [self._rendered(id) for id in given.tolist()]
         sizes = np.array([len(text) for text in texts], np.uint32)
-        policy = self._default
-        patch = self._patch(self._kept.extend(given, sizes, b"".join(texts), policy))
-        if not self._keep_text:
-            self._kept.drop_text()
-        return patch
+        return self._patch(self._kept.extend(given, sizes, b"".join(texts), self._default))
 
     def fork(self) -> Session:
         """Return an independent copy; O(n) time, to copy text and ids."""

@@ -52,10 +52,10 @@ void check(std::size_t start, std::size_t end, std::size_t size) {
     throw py::value_error("expected 0 <= start <= end <= size");
 }
 
-// Throws an error if text was dropped.
+// Throws an error if the session drops its text.
 void check_text(const Session &session) {
-  if (session.dropped() != 0)
-    throw py::value_error("the session has dropped its text");
+  if (session.drops_text())
+    throw py::value_error("the session drops its text");
 }
 
 } // namespace
@@ -167,7 +167,7 @@ py::bytes NativeSession::text(std::size_t start, std::size_t end) const {
     const std::size_t dropped = session.dropped();
     check(start, end, dropped + session.text().size());
     if (start < dropped)
-      check_text(session);
+      throw py::value_error("the session has dropped this text");
     const auto *const data = reinterpret_cast<const char *>(session.text().data());
     return std::string(data + (start - dropped), data + (end - dropped));
   }));

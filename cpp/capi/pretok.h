@@ -544,6 +544,10 @@ PRETOK_API pretok_status pretok_session_fork(const pretok_session *, pretok_sess
 PRETOK_API pretok_status pretok_session_spans(const pretok_session *, size_t first, size_t last,
                                               pretok_span *spans,
                                               pretok_error *error) PRETOK_NOEXCEPT;
+/* Drops the text that no append changes, now and after each later call. The session then takes
+ * about 4 bytes per id. Its text is only the end that is left, and only append, peek, extend
+ * and fork can change or copy it. Positions of errors still count the whole text. */
+PRETOK_API void pretok_session_drop_text(pretok_session *) PRETOK_NOEXCEPT;
 /* The ids and the text, valid until the next change. */
 PRETOK_API const uint32_t *pretok_session_ids(const pretok_session *,
                                               size_t *count) PRETOK_NOEXCEPT;

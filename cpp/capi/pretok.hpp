@@ -715,6 +715,9 @@ public:
     return spans;
   }
 
+  // Drops the text that no append changes, now and after each later call. Afterwards only
+  // append, peek, extend and fork are possible.
+  void drop_text() { pretok_session_drop_text(handle_.get()); }
   // Return the ids and the text, valid until the next change.
   IdView ids() const {
     std::size_t count = 0;

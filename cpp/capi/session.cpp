@@ -61,7 +61,16 @@ pretok_status check_call(pretok_session *session, const char *text, std::size_t 
 
 // Returns the size of the text, or 0 for the missing session that check_call then finds.
 std::size_t end_of(const pretok_session *session) noexcept {
-  return session != nullptr ? session->session.text().size() : 0;
+  return session != nullptr ? session->session.dropped() + session->session.text().size() : 0;
+}
+
+// Checks that the session keeps its text.
+pretok_status check_text(const pretok_session &session, pretok_error *error) noexcept {
+  if (!session.session.drops_text())
+    return PRETOK_OK;
+  return fail(error, PRETOK_INVALID_ARGUMENT,
+              "the session drops its text; only append, peek, extend and fork are possible "
+              "after pretok_session_drop_text");
 }
 
 // Checks the arguments. If they are valid, calls change(text, policy, cache), which changes the
@@ -88,8 +97,11 @@ pretok_status make_change(pretok_session *session, const char *text, std::size_t
   });
 }
 
-pretok_status check_range(std::size_t start, std::size_t end, std::size_t size,
-                          const char *unit, pretok_error *error) noexcept {
+// Checks that the session keeps its text, and the range from `start` to `end`.
+pretok_status check_range(const pretok_session &session, std::size_t start, std::size_t end,
+                          std::size_t size, const char *unit, pretok_error *error) noexcept {
+  if (const pretok_status status = check_text(session, error))
+    return status;
   if (start <= end && end <= size)
     return PRETOK_OK;
   return fail(error, PRETOK_INVALID_ARGUMENT,
@@ -118,8 +130,12 @@ pretok_status pretok_session_new(const pretok_tokenizer *tokenizer,
 pretok_status pretok_session_append(pretok_session *session, const char *text, size_t size,
                                     const pretok_encode_options *options, pretok_patch *patch,
                                     pretok_error *error) noexcept {
-  const std::size_t end = end_of(session);
-  return pretok_session_replace(session, end, end, text, size, options, patch, error);
+  return make_change(session, text, size, end_of(session), options, patch, error,
+                     [&](auto data, const auto &policy, auto &cache) {
+                       const std::size_t end = session->session.text().size();
+                       return session->session.replace(end, end, data, size, policy, cache,
+                                                       session->patch);
+                     });
 }
 
 pretok_status pretok_session_peek(pretok_session *session, const char *text, size_t size,
@@ -135,6 +151,10 @@ pretok_status pretok_session_peek(pretok_session *session, const char *text, siz
 pretok_status pretok_session_update(pretok_session *session, const char *text, size_t size,
                                     const pretok_encode_options *options, pretok_patch *patch,
                                     pretok_error *error) noexcept {
+  if (const pretok_status status = check_call(session, text, size, patch, error))
+    return status;
+  if (const pretok_status status = check_text(*session, error))
+    return status;
   return make_change(session, text, size, 0, options, patch, error,
                      [&](auto data, const auto &policy, auto &cache) {
                        return session->session.update(data, size, policy, cache,
@@ -149,7 +169,7 @@ pretok_status pretok_session_replace(pretok_session *session, size_t start, size
   if (const pretok_status status = check_call(session, text, size, patch, error))
     return status;
   if (const pretok_status status =
-          check_range(start, end, session->session.text().size(), "bytes", error))
+          check_range(*session, start, end, session->session.text().size(), "bytes", error))
     return status;
   return make_change(session, text, size, start, options, patch, error,
                      [&](auto data, const auto &policy, auto &cache) {
@@ -196,7 +216,7 @@ pretok_status pretok_session_spans(const pretok_session *session, size_t first, 
           check(error, {{session, "the session"}, {spans, "spans", first != last}}))
     return status;
   if (const pretok_status status =
-          check_range(first, last, session->session.ids().size(), "ids", error))
+          check_range(*session, first, last, session->session.ids().size(), "ids", error))
     return status;
   return guarded(error, [&] {
     Spans found;
@@ -207,6 +227,11 @@ pretok_status pretok_session_spans(const pretok_session *session, size_t first, 
                   static_cast<std::size_t>(found.ends[i])};
     return PRETOK_OK;
   });
+}
+
+void pretok_session_drop_text(pretok_session *session) noexcept {
+  if (session != nullptr)
+    session->session.drop_text();
 }
 
 const uint32_t *pretok_session_ids(const pretok_session *session, size_t *count) noexcept {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,12 +16,16 @@ from c_session import CSession
 from session_walks import POLICIES, new_texts
 from support import max_examples, seeded
 
+KINDS = ("append", "peek", "update", "replace", "extend", "fork")
+
 
 class Twins:
     """A session of C and one of Python that encodes all text."""
 
-    def __init__(self, library: CLibrary, tok: Tokenizer, source: random.Random) -> None:
-        self.tok, self.source = tok, source
+    def __init__(
+        self, library: CLibrary, tok: Tokenizer, source: random.Random, kinds: Sequence[str] = KINDS
+    ) -> None:
+        self.tok, self.source, self.kinds = tok, source, kinds
         self.ours = CSession(CTokenizer(library, pretok_file.dump(tok.to_spec())))
         self.whole = new_texts(tok)[1]
 
@@ -31,7 +36,7 @@ class Twins:
     def step(self) -> None:
         source, size = self.source, self.whole.size
         policy = source.choice(POLICIES)
-        kind = source.choice(["append", "peek", "update", "replace", "extend", "fork"])
+        kind = source.choice(self.kinds)
         if kind == "fork":
             self.ours = self.ours.fork()
             return
@@ -78,6 +83,45 @@ def test_sessions_equal_those_of_python(c_library: CLibrary, name: str, tok: Tok
             starts, ends = whole.spans(0, len(whole))
             found = twins.ours.spans(0, len(whole))
             assert found == list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "tok"), models(), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_sessions_that_drop_their_text(c_library: CLibrary, name: str, tok: Tokenizer) -> None:
+    source = seeded(f"C sessions without text of {name}")
+    for _ in range(max_examples(3)):
+        twins = Twins(c_library, tok, source, ("append", "append", "peek", "extend", "fork"))
+        dropped_at = source.randrange(9)
+        for step in range(40):
+            if step == dropped_at:
+                twins.ours.drop_text()
+            twins.step()
+            assert twins.ours.ids == twins.whole.ids.tolist()
+            size = twins.whole.size
+            assert twins.whole.text(0, size).endswith(twins.ours.text)
+
+
+def test_a_session_drops_most_of_its_text(c_library: CLibrary) -> None:
+    ours = CTokenizer(c_library, pretok_file.dump(models()[0][1].to_spec()))
+    session = CSession(ours)
+    session.append(b"ab ab\n" * 4000, "raise")
+    session.drop_text()
+    assert len(session.text) < 5000
+    for _ in range(100):
+        session.append(b"ab ab\n" * 400, "raise")
+        assert len(session.text) < 5000
+    with pytest.raises(SpecialTokenError) as raised:
+        session.append(b"ab<s>", "raise")
+    assert raised.value.position == 6 * 44_000 + 2
+    for call in (
+        lambda: session.update(b"", "raise"),
+        lambda: session.replace(0, 0, b"", "raise"),
+        lambda: session.spans(0, 0),
+        lambda: session.fork().update(b"", "raise"),
+    ):
+        with pytest.raises(CError, match="the session drops its text"):
+            call()
 
 
 def test_errors(c_library: CLibrary) -> None:

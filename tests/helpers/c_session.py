@@ -70,6 +70,9 @@ class CSession:
     def fork(self) -> CSession:
         return CSession(self.tokenizer, self.library.made("session_fork", self.handle))
 
+    def drop_text(self) -> None:
+        self.library._dll.pretok_session_drop_text(self.handle)
+
     def spans(self, first: int, last: int) -> list[tuple[int, int]]:
         room = (_Span * (last - first))()
         self.library.call("session_spans", self.handle, c.c_size_t(first), c.c_size_t(last), room)

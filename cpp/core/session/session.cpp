@@ -129,6 +129,8 @@ void Session::carry_out(const Edit &edit, Plan &&plan, Patch &patch) {
          ranges.ranges.size());
   patch = made;
   patch.ids = ids_.data() + made.keep;
+  if (drops_text_)
+    drop_text();
 }
 
 Refusal Session::replace(std::size_t start, std::size_t end, const std::uint8_t *text,
@@ -204,6 +206,7 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
 }
 
 void Session::drop_text() {
+  drops_text_ = true;
   Place place = place_before(text_.size());
   if (place.piece < 2)
     return;

@@ -84,15 +84,16 @@ public:
   void extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::size_t count,
               const std::uint8_t *text, const Policy &policy, Patch &patch);
 
-  // Drops the text that no append changes, but for a few pieces. Afterwards only `append`, that
-  // is `replace` at the end, `peek` and `extend` are possible. Positions, and characters(),
-  // still count the whole text; text() has the rest.
+  // Drops the text that no append changes, but for a few pieces, now and after each later call.
+  // Afterwards only `append`, that is `replace` at the end, `peek` and `extend` are possible.
+  // Positions, and characters(), still count the whole text; text() has the rest.
   void drop_text();
-  // Returns the number of bytes that drop_text has dropped.
+  bool drops_text() const { return drops_text_; }
+  // Returns the number of bytes that were dropped.
   std::size_t dropped() const { return dropped_; }
 
   // Appends the spans in bytes of the ids from `first` to `last`, excluded. Encodes the pieces
-  // that have them. Nothing may be dropped.
+  // that have them. Not possible after drop_text.
   void spans(std::size_t first, std::size_t last, PreTokenCache &cache, Spans &spans) const;
 
   const SplicedArray<std::uint8_t> &text() const { return text_; }
@@ -210,6 +211,7 @@ private:
   std::vector<Piece> pieces_;
   std::vector<Range> ranges_;
   std::size_t characters_ = 0;
+  bool drops_text_ = false;
   std::size_t dropped_ = 0;
   mutable std::vector<std::pair<std::uint32_t, Encoder::Part>> parts_after_; // found so far
 };

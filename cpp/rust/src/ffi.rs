@@ -385,6 +385,7 @@ extern "C" {
         spans: *mut RawSpan,
         error: *mut RawError,
     ) -> c_int;
+    pub fn pretok_session_drop_text(session: *mut Handle);
     pub fn pretok_session_ids(session: *const Handle, count: *mut usize) -> *const u32;
     pub fn pretok_session_text(session: *const Handle, size: *mut usize) -> *const c_char;
     pub fn pretok_session_stable(session: *const Handle) -> usize;

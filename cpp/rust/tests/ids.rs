@@ -244,6 +244,24 @@ fn sessions() {
 }
 
 #[test]
+fn a_session_without_its_text() {
+    let tokenizer = small();
+    let mut whole = tokenizer.session(&EncodeOptions::default()).unwrap();
+    let mut session = whole.fork().unwrap();
+    session.drop_text();
+    for step in 0..300 {
+        let text = ["hello w", "\u{e9}\n hell", "o hello  w"][step % 3].repeat(1 + step % 40);
+        let patch = whole.append(&text).unwrap();
+        assert_eq!(session.append(&text).unwrap(), patch);
+        assert_eq!(session.extend(&[256]).unwrap(), whole.extend(&[256]).unwrap());
+    }
+    assert_eq!(session.ids(), whole.ids());
+    assert!(session.text().len() < 5000 && whole.text().ends_with(session.text()));
+    assert!(session.update("").is_err() && session.truncate(0).is_err());
+    assert!(session.fork().unwrap().replace(0, 0, "").is_err());
+}
+
+#[test]
 fn treatments_in_a_session() {
     let tokenizer = small();
     let mut session = tokenizer.session(&EncodeOptions::default()).unwrap();
