@@ -1,8 +1,10 @@
-// Uses one prompt cache of the C++ interface on several threads at the same time. The ids must
-// be those of Tokenizer::encode, and the memory must stay below the bound.
+// Uses one prompt cache of the C++ interface on several threads at the same time, and sessions
+// with the same tokenizer. The ids must be those of Tokenizer::encode, and the memory of the
+// cache must stay below the bound.
 #include "pretok.hpp"
 #include "small_vocabulary.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -53,6 +55,26 @@ std::vector<pretok::TextSegment> parts_of(const std::string &text, std::size_t c
   return segments;
 }
 
+// Returns whether a session and its copy, to which the text after `cut` is added, have `ids`.
+// The copy drops its text.
+bool session_agrees(const pretok::Tokenizer &tokenizer, const std::string &text,
+                    std::size_t cut, const pretok::EncodeOptions &options,
+                    const std::vector<std::uint32_t> &ids) {
+  auto session = pretok::Session::of(tokenizer, options);
+  if (!session || !session->append(text.substr(cut)) || !session->update(text.substr(0, cut)))
+    return false;
+  auto copy = session->fork();
+  if (!copy)
+    return false;
+  copy->drop_text();
+  const auto agrees = [&](pretok::Session &each) {
+    return each.append(text.substr(cut)).ok() &&
+           std::equal(ids.begin(), ids.end(), each.ids().begin(), each.ids().end());
+  };
+  return agrees(*session) && agrees(*copy) && session->text() == text &&
+         !copy->update(text).ok();
+}
+
 // Returns the number of wrong results.
 int run(const pretok::Tokenizer &tokenizer, std::size_t max_bytes) {
   const std::vector<std::string> texts = make_texts();
@@ -81,6 +103,9 @@ int run(const pretok::Tokenizer &tokenizer, std::size_t max_bytes) {
             cached->ends != together->ends)
           ++wrong;
       }
+      if (random() % 8 == 0 &&
+          !session_agrees(tokenizer, texts[i], random() % texts[i].size(), allow, expected[i]))
+        ++wrong;
       if (random() % 16 == 0 && cache.encode(texts[i]).ok())
         ++wrong; // the special tokens must be refused
       if (random() % 40 == 0)
