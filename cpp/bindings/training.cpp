@@ -235,6 +235,8 @@ public:
         tie_break_of(tie_break), min_frequency,
         max_token_length.value_or(std::numeric_limits<std::uint64_t>::max()), joins_known,
         max_words.value_or(std::numeric_limits<std::uint32_t>::max())};
+    if (joins_known && options.tie_break == TieBreak::FIRST_SEEN)
+      throw py::value_error("joins_known needs the tie-break huggingface");
     TrainerMemory lists = memory_of(memory);
     const py::gil_scoped_release released;
     return NativeTrainer(

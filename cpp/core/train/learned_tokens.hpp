@@ -4,9 +4,9 @@
 #include "core/base/hash.hpp"
 #include "core/base/open_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace pretok {
@@ -28,29 +28,18 @@ struct WordCount {
   }
 };
 
-// Does not copy the units of each token, but stores one position at which the units occur in
-// `bytes_`. Training may learn many overlapping tokens from one long word, so copies of their
-// units could take far more memory than the word.
+// The units of every token are stored, unless no later token is compared with it.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with a token for each unit of `alphabet`. A unit takes `width` bytes: 1 if units are
-  // bytes, 4 if units are characters.
-  LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
-    for (const std::uint32_t unit : alphabet)
-      tokens_.push_back({store_one(unit), 1, WordCount::of_one(unit), rolling_.of_one(unit),
-                         rolling_.base()});
-  }
-
   // Adds a token that words may have before any merge. It has `count` units, at least one. If
-  // an earlier token has the same units, `find` returns the earlier one. Units must take 4
-  // bytes.
+  // an earlier token has the same units, `find` returns the earlier one.
   void add_initial(const std::uint32_t *units, std::uint32_t count) {
-    Token token = {bytes_.size() / width_, count, {}, 0, 0};
+    Token token = {units_.size(), count, {}, 0, 0};
     for (std::uint32_t i = 0; i < count; ++i) {
-      store_one(units[i]);
+      units_.push_back(units[i]);
       const WordCount one = WordCount::of_one(units[i]);
       token.words = i == 0 ? one : WordCount::join(token.words, one);
       token.hash = i == 0 ? rolling_.of_one(units[i])
@@ -59,16 +48,9 @@ public:
       token.power =
           i == 0 ? rolling_.base() : RollingHash::multiply_add(token.power, rolling_.base(), 0);
     }
-    const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
-    if (count == 1) // no concatenation has one unit
-      return;
-    slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
-    Slot &slot = slots_.find_or_add(hash_of(token), [&](Slot other) {
-      return have_equal_units(tokens_[other.symbol], token);
-    });
-    if (slot.is_free())
-      slot.symbol = symbol;
+    if (count > 1) // no concatenation has one unit
+      add_slot();
   }
 
   std::size_t size() const { return tokens_.size(); }
@@ -77,18 +59,6 @@ public:
   // Returns the number of words in the concatenation of two tokens.
   std::uint32_t words(Symbol left, Symbol right) const {
     return WordCount::join(tokens_[left].words, tokens_[right].words).words;
-  }
-
-  // `store` stores `count` units that are bytes, and store_one stores one unit. Both return the
-  // position of the first unit, for `add`.
-  std::uint64_t store(const std::uint8_t *bytes, std::size_t count) {
-    bytes_.insert(bytes_.end(), bytes, bytes + count);
-    return bytes_.size() - count;
-  }
-  std::uint64_t store_one(std::uint32_t unit) {
-    for (std::size_t i = 0; i < width_; ++i)
-      bytes_.push_back(static_cast<std::uint8_t>(unit >> 8 * i));
-    return bytes_.size() / width_ - 1;
   }
 
   // Returns a token that has the units of `left` and then of `right`, or NO_SYMBOL if there is
@@ -100,27 +70,26 @@ public:
         .symbol;
   }
 
-  // Adds the token that is the concatenation of `left` and `right`. Returns its symbol. If the
-  // units of the token already occur in `bytes_`, `start` points to their position. If `start`
-  // is nullptr, `add` stores the units.
-  Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
+  // Adds the token that is the concatenation of `left` and `right`. Returns its symbol. Unless
+  // `may_be_found`, neither this token nor tokens made of it are arguments or results of
+  // `find`. Training may learn many overlapping tokens from one long word, whose units would
+  // take far more memory than the word.
+  Symbol add(Symbol left, Symbol right, bool may_be_found) {
     Token token = concatenate(left, right);
-    token.start = start != nullptr ? *start : bytes_.size() / width_;
-    if (start == nullptr)
-      for (const Token &part : {tokens_[left], tokens_[right]})
-        for (std::size_t i = 0; i < part.length * width_; ++i)
-          bytes_.push_back(std::uint8_t{bytes_[part.start * width_ + i]});
-    const auto symbol = static_cast<Symbol>(tokens_.size());
+    token.start = units_.size();
     tokens_.push_back(token);
-    slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
-    // With TieBreak::FIRST_SEEN, several tokens may have equal units. So always add a new slot.
-    slots_.find_or_add(hash_of(token), [](Slot) { return false; }).symbol = symbol;
-    return symbol;
+    if (may_be_found) {
+      for (const Symbol part : {left, right})
+        for (std::size_t i = 0; i < tokens_[part].length; ++i)
+          units_.push_back(std::uint32_t{units_[tokens_[part].start + i]});
+      add_slot();
+    }
+    return static_cast<Symbol>(tokens_.size() - 1);
   }
 
 private:
   struct Token {
-    std::uint64_t start;  // position of its first unit in bytes_, in units
+    std::uint64_t start;  // index of its first unit in units_
     std::uint32_t length; // in units
     WordCount words;
     std::uint64_t hash;
@@ -140,30 +109,37 @@ private:
             RollingHash::multiply_add(a.power, b.power, 0)};
   }
 
+  // Adds a slot for the last token, unless an earlier token has the same units.
+  void add_slot() {
+    const Token &last = tokens_.back();
+    slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
+    Slot &slot = slots_.find_or_add(hash_of(last), [&](Slot other) {
+      const Token &token = tokens_[other.symbol];
+      return token.length == last.length && is_at(token.start, last);
+    });
+    if (slot.is_free())
+      slot.symbol = static_cast<Symbol>(tokens_.size() - 1);
+  }
+
   bool is_concatenation(const Token &token, Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    const auto is_part = [this](std::uint64_t at, const Token &part) {
-      const std::uint8_t *bytes = bytes_.data();
-      return std::memcmp(bytes + at * width_, bytes + part.start * width_,
-                         part.length * width_) == 0;
-    };
-    return token.length == a.length + b.length && is_part(token.start, a) &&
-           is_part(token.start + a.length, b);
+    return token.length == a.length + b.length && is_at(token.start, a) &&
+           is_at(token.start + a.length, b);
   }
 
-  bool have_equal_units(const Token &a, const Token &b) const {
-    return a.length == b.length &&
-           std::memcmp(bytes_.data() + a.start * width_, bytes_.data() + b.start * width_,
-                       a.length * width_) == 0;
+  // Returns whether the units of a token are at `start`, too.
+  bool is_at(std::uint64_t start, const Token &token) const {
+    return std::equal(units_.begin() + static_cast<std::ptrdiff_t>(start),
+                      units_.begin() + static_cast<std::ptrdiff_t>(start + token.length),
+                      units_.begin() + static_cast<std::ptrdiff_t>(token.start));
   }
 
   std::uint64_t hash_of(const Token &token) const { return hash_words(token.hash, 0, key_); }
 
   HashKey key_ = hash_key();
   RollingHash rolling_{key_};
-  std::size_t width_; // of a unit, in bytes
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint32_t> units_;
   std::vector<Token> tokens_;
   OpenTable<Slot> slots_{2048}; // all tokens that are not in the alphabet, by their units
 };

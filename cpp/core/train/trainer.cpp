@@ -184,22 +184,16 @@ std::vector<Place> Trainer::places_of(const Bucket &bucket) const {
 // Returns the token that merging the pair makes. With HUGGINGFACE, as in Hugging Face's
 // trainer, merges whose results have equal units make one token. With FIRST_SEEN, as in minbpe,
 // each merge makes a new token.
-Trainer::Symbol Trainer::token_of(PairKey key, const Place *places, std::size_t size) {
+Trainer::Symbol Trainer::token_of(PairKey key) {
+  const bool may_be_known = options_.tie_break == TieBreak::HUGGINGFACE;
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
-  if (options_.tie_break == TieBreak::HUGGINGFACE)
+  if (may_be_known)
     if (const Symbol known = tokens_.find(left, right); known != LearnedTokens::NO_SYMBOL)
       return known;
   if (tokens_.size() >= Slots::MAX_SYMBOLS)
     throw std::length_error(TOO_MANY_TOKENS);
-  const Place *const end = places + size;
-  const Place *const at =
-      has_units_ ? std::find_if(places, end, [&](Place place) { return is_at(key, place); })
-                 : end;
-  if (at == end)
-    return tokens_.add(left, right, nullptr);
-  const std::uint64_t start = units_start_ + *at;
-  return tokens_.add(left, right, &start);
+  return tokens_.add(left, right, may_be_known);
 }
 
 // Merges the pair of a bucket at all its places, and updates the counts of other pairs.
@@ -214,7 +208,7 @@ void Trainer::merge(std::uint32_t index, PeriodicCheck &periodic_check) {
     size = places_of_several.size();
   }
   const std::size_t known = tokens_.size();
-  const Symbol result = token_of(bucket.key, places, size);
+  const Symbol result = token_of(bucket.key);
   left_change_.resize(tokens_.size(), NO_INDEX);
   right_change_.resize(tokens_.size(), NO_INDEX);
   last_group_.resize(tokens_.size(), NO_INDEX);

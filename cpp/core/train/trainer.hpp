@@ -50,6 +50,7 @@ struct TrainerOptions {
   // True if two neighbors merge at once if their units are those of a token that was there at
   // the start, as in a vocabulary whose merges have the rank of the token that they make. The
   // words have no such neighbors before any merge, and these merges are not in the results.
+  // Needs TieBreak::HUGGINGFACE.
   bool joins_known = false;
   // No merge makes a token of more words. A word is a run of units that are no white space.
   std::uint32_t max_words = static_cast<std::uint32_t>(-1);
@@ -129,8 +130,8 @@ private:
     Place place;
   };
 
-  void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
-  void load(RunReader &run, PeriodicCheck &periodic_check);
+  template <typename VisitWords>
+  void load(VisitWords visit_words, PeriodicCheck &periodic_check);
   void find_pairs(PeriodicCheck &periodic_check);
   void find_pairs_of(Symbol left, const Place *places, std::size_t size,
                      PeriodicCheck &periodic_check);
@@ -152,7 +153,7 @@ private:
   bool may_merge(Symbol left, Symbol right) const;
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket) const;
-  Symbol token_of(PairKey key, const Place *places, std::size_t size);
+  Symbol token_of(PairKey key);
   void merge(std::uint32_t index, PeriodicCheck &periodic_check);
   void join(Place place, PeriodicCheck &periodic_check);
   bool replace(PairKey key, Place place, Symbol result);
@@ -163,8 +164,6 @@ private:
   // index of its character.
   std::vector<std::uint32_t> names_;
   LearnedTokens tokens_;
-  std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0
-  bool has_units_ = true;         // true if tokens_ has the unit of each slot
   Slots slots_;
   PlaceLists place_lists_{memory_};
   PairCounts pairs_; // without the pairs that wait

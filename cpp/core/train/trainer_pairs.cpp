@@ -28,26 +28,34 @@ std::vector<std::uint32_t> Trainer::byte_order() {
 
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  FunctionRef<void()> check_interrupt)
-    : options_(options), names_(byte_order()), tokens_(names_, 1) {
+    : options_(options), names_(byte_order()) {
   PeriodicCheck periodic_check(check_interrupt, memory_);
-  load(words, periodic_check);
-  find_pairs(periodic_check);
+  std::uint64_t size = 1;
+  for (const Word &word : words)
+    size += word.size + std::uint64_t{1};
+  slots_.reserve(size, words.size());
+  const auto visit_words = [&words](auto add) {
+    for (const Word &word : words)
+      add({word.data, word.size}, word.count);
+  };
+  load(visit_words, periodic_check);
 }
 
 Trainer::Trainer(RunReader &run, const TrainerOptions &options, TrainerMemory memory,
                  FunctionRef<void()> check_interrupt)
-    : options_(options), memory_(std::move(memory)), names_(byte_order()), tokens_(names_, 1),
-      has_units_(false) {
+    : options_(options), memory_(std::move(memory)), names_(byte_order()) {
   PeriodicCheck periodic_check(check_interrupt, memory_);
-  load(run, periodic_check);
-  find_pairs(periodic_check);
+  const auto visit_words = [&run](auto add) {
+    while (run.next())
+      add(run.word(), run.count());
+  };
+  load(visit_words, periodic_check);
 }
 
 Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOptions &options,
                  TrainerMemory memory, FunctionRef<void()> check_interrupt)
     : options_(options), memory_(std::move(memory)),
-      names_(numbers_below(alphabet.lengths.size())), tokens_({}, sizeof(std::uint32_t)),
-      has_units_(false), slots_(rows.take()) {
+      names_(numbers_below(alphabet.lengths.size())), slots_(rows.take()) {
   PeriodicCheck periodic_check(check_interrupt, memory_);
   const std::uint32_t *unit = alphabet.units.data();
   for (const std::uint32_t length : alphabet.lengths) {
@@ -57,37 +65,22 @@ Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOp
   find_pairs(periodic_check);
 }
 
-// Stores the words, and the unit of each slot.
-void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
-  std::uint64_t size = 1;
-  for (const Word &word : words)
-    size += word.size + std::uint64_t{1};
-  slots_.reserve(size, words.size());
+// Stores words of bytes, and finds their pairs. `visit_words(add)` calls add(bytes, count) for
+// each word.
+template <typename VisitWords>
+void Trainer::load(VisitWords visit_words, PeriodicCheck &periodic_check) {
   std::array<Symbol, 256> symbols{};
-  for (Symbol symbol = 0; symbol < 256; ++symbol)
+  for (Symbol symbol = 0; symbol < 256; ++symbol) {
     symbols[names_[symbol]] = symbol;
-  units_start_ = tokens_.store_one(0); // the unit of a slot between words
-  for (const Word &word : words) {
-    tokens_.store(word.data, word.size);
-    tokens_.store_one(0);
+    tokens_.add_initial(&names_[symbol], 1);
+  }
+  visit_words([&](ByteView word, std::int64_t count) {
     for (std::size_t i = 0; i < word.size; ++i)
       slots_.add_symbol(symbols[word.data[i]]);
-    slots_.end_word(word.count);
+    slots_.end_word(count);
     periodic_check(word.size);
-  }
-}
-
-void Trainer::load(RunReader &run, PeriodicCheck &periodic_check) {
-  std::array<Symbol, 256> symbols{};
-  for (Symbol symbol = 0; symbol < 256; ++symbol)
-    symbols[names_[symbol]] = symbol;
-  while (run.next()) {
-    const ByteView word = run.word();
-    for (std::size_t i = 0; i < word.size; ++i)
-      slots_.add_symbol(symbols[word.data[i]]);
-    slots_.end_word(run.count());
-    periodic_check(word.size);
-  }
+  });
+  find_pairs(periodic_check);
 }
 
 // Finds all pairs of neighbors in the words, and their places. No merge has happened yet, so
