@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
 
@@ -61,7 +60,7 @@ bool copy_ids(const std::uint32_t *ids, std::size_t count, TokenizerEncodeResult
   void *const copy = std::malloc(std::max<std::size_t>(count, 1) * sizeof *ids);
   if (copy == nullptr)
     return false;
-  std::memcpy(copy, ids, count * sizeof *ids);
+  std::copy_n(ids, count, static_cast<std::uint32_t *>(copy)); // without ids, `ids` is null
   // Ids are below 2^24. A pointer to unsigned int may point to int.
   result = {static_cast<int *>(copy), count};
   return true;
