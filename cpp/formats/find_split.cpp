@@ -3,6 +3,9 @@
 #include "core/split/presets.hpp"
 #include "core/split/program.hpp"
 
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+#include <map>
+#endif
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +38,24 @@ LoadError find_preset_split(const char *name, const char *unicode,
     return load_error(LoadError::UNKNOWN_NAME,
                       {"no preset is named \"", std::string_view(name).substr(0, 60),
                        "\"; pretok_preset_name() lists the built-in presets"});
+  if (unicode == nullptr)
+    unicode = preset->unicode;
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  // Fuzz targets make a tokenizer for each input.
+  static std::map<std::pair<std::string, std::string>, NamedPreTokenizer> made;
+  const auto known = made.find({preset->name, unicode});
+  if (known != made.end()) {
+    result = known->second;
+    return {};
+  }
+#endif
   const std::vector<std::uint32_t> words = preset->words();
-  return make_split(preset->name, words.data(), words.size(),
-                    unicode != nullptr ? unicode : preset->unicode, result);
+  LoadError error = make_split(preset->name, words.data(), words.size(), unicode, result);
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  if (!error)
+    made.emplace(std::make_pair(preset->name, unicode), *result);
+#endif
+  return error;
 }
 
 LoadError read_split(const std::uint32_t *words, std::size_t count, const char *unicode,

@@ -171,14 +171,19 @@ Stream clone(const Stream &stream) {
   return {Owned<pretok_decode_stream>(made), stream.ids, stream.text, stream.is_stopped};
 }
 
-// Finishes a stream, and returns all its text. A finished stream, and its copies, accept only
-// pretok_decode_stream_reset.
-std::string finish(Stream stream) {
+// Finishes a stream, and returns all its text.
+std::string finish(const Stream &stream) {
   const char *text = nullptr;
   std::size_t size = 0;
   check(pretok_decode_stream_finish(stream.handle.get(), &text, &size, nullptr) == PRETOK_OK,
         "finishing succeeds");
-  stream.text.append(text, size);
+  return stream.text + std::string(text, size);
+}
+
+// A finished stream, and its copies, accept only pretok_decode_stream_reset.
+void check_finished(const Stream &stream) {
+  const char *text = nullptr;
+  std::size_t size = 0;
   const Stream copy = clone(stream);
   for (pretok_decode_stream *const each : {stream.handle.get(), copy.handle.get()}) {
     check(pretok_decode_stream_finish(each, &text, &size, nullptr) == PRETOK_FINISHED &&
@@ -191,13 +196,12 @@ std::string finish(Stream stream) {
               pretok_decode_stream_feed(each, nullptr, 0, &text, &size, nullptr) == PRETOK_OK,
           "a stream that was reset accepts ids");
   }
-  return stream.text;
 }
 
 std::string decoded(const Case &one, const Ids &ids) {
   Stream stream = open_stream(one);
   feed(stream, ids);
-  return finish(std::move(stream));
+  return finish(stream);
 }
 
 void replace_all(std::string &text, const std::string &old, const std::string &content) {
@@ -243,8 +247,10 @@ void check_stream(const Case &one, const std::vector<std::string> &stop, const S
   check(fresh.text == stream.text && fresh.ids == stream.ids &&
             fresh.is_stopped == stream.is_stopped,
         "a stream has the state of a new one with its ids");
-  const std::string text = finish(clone(stream));
-  check(text == finish(std::move(fresh)), "a stream ends like a new one with its ids");
+  const Stream copy = clone(stream);
+  const std::string text = finish(copy);
+  check(text == finish(fresh), "a stream ends like a new one with its ids");
+  check_finished(copy);
   check(text == naive_text(one, stop, stream.ids),
         "a naive implementation gives the same text");
 }

@@ -160,8 +160,11 @@ Result encode(const pretok_tokenizer *tokenizer, const std::vector<Part> &parts,
   pretok_error error{};
   std::size_t count = 0;
   result.ends.resize(parts.size());
-  result.ids.resize(1024);
-  result.spans.resize(1024);
+  std::size_t capacity = 0; // each token has a byte
+  for (const Part &part : parts)
+    capacity += part.text.size() + part.ids.size();
+  result.ids.resize(capacity);
+  result.spans.resize(capacity);
   result.status =
       pretok_encode_segments(tokenizer, segments.data(), segments.size(), joined,
                              result.ids.data(), result.spans.data(), result.ids.size(), &count,

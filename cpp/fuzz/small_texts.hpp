@@ -21,7 +21,7 @@ inline std::string text_of(Input &input) {
     text += TEXTS[input.below(COUNT)];
   const std::string once = text;
   if (input.below(8) == 0)
-    for (std::size_t left = input.below(100); left > 0; --left)
+    for (std::size_t left = input.below(24); left > 0; --left)
       text += once;
   return text;
 }

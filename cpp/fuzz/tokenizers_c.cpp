@@ -56,15 +56,15 @@ Handle load_json(const std::string &json) {
 
 // Returns whether `bytes` is the start of a character, tried with all classes of next bytes.
 bool starts_character(const std::string &bytes) {
+  for (std::size_t i = 1; i < bytes.size(); ++i)
+    if ((bytes[i] & 0xC0) != 0x80)
+      return false;
   for (std::size_t rest = 0; rest < 4; ++rest)
     for (const char second : {'\x80', '\x90', '\xA0'}) {
       std::string whole = bytes;
       for (std::size_t i = 0; i < rest; ++i)
         whole += whole.size() == 1 ? second : '\x80';
-      std::size_t characters = 0;
-      for (const char each : whole)
-        characters += (each & 0xC0) != 0x80;
-      if (characters == 1 && is_utf8(whole))
+      if (is_utf8(whole))
         return true;
     }
   return false;
@@ -211,7 +211,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     const std::string json = '{' + std::string(rest.begin(), rest.end());
     const Handle handle(tokenizers_new_from_str(json.data(), json.size()));
     check(handle != nullptr || tokenizers_last_error()[0] != '\0', "an error has a message");
-  } else if (choice % 16 == 1) {
+  } else if (choice % 4 == 1 && input.is_one_in(8)) {
     check_files(input);
   } else {
     check_calls(input);
