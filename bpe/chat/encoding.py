@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from bpe.types import Errors, Ids, Offsets, Special
 if TYPE_CHECKING:
     from bpe.sessions.prompt_cache import PromptCache
 
+EndIds: TypeAlias = Iterable[int] | Callable[[], Iterable[int]]
+"""The ids that end a turn, or a function that returns them when a mask needs them."""
+
 
 class Chat:
     """An encoded chat. The arrays have one item for each of n ids."""
@@ -32,14 +35,14 @@ class Chat:
         crossing: Crossing = "any",
         errors: Errors = "replace",
         joined: bool = True,
-        end_ids: Iterable[int] | None = None,
+        end_ids: EndIds | None = None,
         cache: PromptCache | None = None,
         salt: str | bytes = b"",
     ) -> None:
         """Encode `segments`; `encode` explains the other arguments."""
         self._parts = with_white_space(tok, segments)
         self._tok, self._errors, self._joined = tok, errors, joined
-        self._end_ids = None if end_ids is None else frozenset(end_ids)
+        self._find_end_ids = end_ids if end_ids is None or callable(end_ids) else [*end_ids].copy
         self._mask = mask, crossing
         self.ids: Ids = (
             self._encoded.ids
@@ -125,7 +128,8 @@ class Chat:
 
     def _end_of_turn(self, segment: int, following: int) -> int | None:
         """Return the end of the first end id between two segments, or None if there is none."""
-        end_ids = self._tok.end_ids if self._end_ids is None else self._end_ids
+        find = self._find_end_ids
+        end_ids = self._tok.end_ids if find is None else frozenset(find())
         starts = np.maximum.accumulate(self.spans[0])
         first, last = np.searchsorted(starts, self._ends[[segment + 1, following]]).tolist()
         for at in range(first, last):
@@ -146,7 +150,7 @@ def encode(
     crossing: Crossing = "any",
     errors: Errors = "replace",
     joined: bool = True,
-    end_ids: Iterable[int] | None = None,
+    end_ids: EndIds | None = None,
     cache: PromptCache | None = None,
     salt: str | bytes = b"",
     **kwargs: Any,
@@ -158,7 +162,8 @@ def encode(
 
     `assistant_mask` is the result of `Chat.mask(mask, crossing)`. Without `mask` it has the ids of
     `{% generation %}` blocks, or, if the template has no such block, those of the role
-    "assistant". `end_ids` are the ids that end a turn; by default `Tokenizer.end_ids`.
+    "assistant". `end_ids` are the ids that end a turn, or a function that returns them for a mask;
+    by default `Tokenizer.end_ids`.
 
     `errors` and `joined` are those of `Tokenizer.encode_segments`. With a `cache`, the ids are
     those of `cache.encode_segments` with this `salt`, which copies parts that earlier chats had;

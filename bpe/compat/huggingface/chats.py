@@ -44,15 +44,20 @@ def encode_chat(
     )
     if special_tokens is None:
         special_tokens = getattr(tok, "special_tokens_map", {})
-    end = getattr(tok, "eos_token_id", None)
+    tokenizer = engine.tokenizer
+
+    def end_ids() -> list[int]:
+        end = getattr(tok, "eos_token_id", None)
+        return [*tokenizer.end_ids, *([] if end is None else [end])]
+
     return encode(
-        engine.tokenizer,
+        tokenizer,
         messages,
         tools=None if tools is None else [_schema(tool) for tool in tools],
         chat_template=template,
         special_tokens=special_tokens,
         cache=engine.prompt_cache,
-        end_ids=[*engine.tokenizer.end_ids, *([] if end is None else [end])],
+        end_ids=end_ids,
         **kwargs,
     )
 
