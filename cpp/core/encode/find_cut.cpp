@@ -6,6 +6,7 @@
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace pretok {
@@ -16,6 +17,9 @@ namespace {
 // the last one.
 constexpr std::size_t FIRST_WINDOW = 32;
 constexpr std::size_t WINDOW_FACTOR = 16;
+// The maximum number of added tokens before which a search goes on. A turn of a chat ends with
+// a few tokens, and no cut may be between them.
+constexpr std::size_t MAX_TOKENS = 8;
 
 // Returns the number of bytes of context that safe_cut_between needs before a position: the
 // longest added token and one code point.
@@ -91,15 +95,29 @@ Cut find_cut(const Encoder &encoder, const AddedTokenPhases &added, Normalizer n
     return {}; // the part after any cut would get a space that the whole text lacks
   if (normalizer == Normalizer::SENTENCEPIECE || normalizer == Normalizer::CHAIN)
     return {}; // the normalizer may treat the start and the end of any part in a special way
-  for (std::size_t window = FIRST_WINDOW;;
-       window = saturating_multiply(window, WINDOW_FACTOR)) {
+  const bool is_nfc = normalizer == Normalizer::NFC;
+  const AddedTokens &tokens = is_nfc ? added.exact : added.all;
+  std::size_t window = FIRST_WINDOW;
+  for (std::size_t count = 0;;) {
     const std::size_t from = window < size ? size - window : 0;
     const Cut cut =
-        normalizer == Normalizer::NFC
-            ? find_cut_with_nfc(encoder, added.exact, added.normalized, data, size, from, size)
-            : find_cut_in_text(encoder, added.all, data, size, from, size, rest);
-    if (cut.position != 0 || from == 0)
+        is_nfc ? find_cut_with_nfc(encoder, tokens, added.normalized, data, size, from, size)
+               : find_cut_in_text(encoder, tokens, data, size, from, size, rest);
+    if (cut.position != 0)
       return cut;
+    const std::size_t first = from - std::min(from, tokens.longest());
+    const std::size_t end =
+        first + tokens.clear_places(data + first, from - first, size - first).start;
+    if (end > from && count < MAX_TOKENS) {
+      // There is no cut after the last token. Search the text up to a part of this token.
+      size = end - 1;
+      window = FIRST_WINDOW;
+      ++count;
+    } else if (from == 0) {
+      return {};
+    } else {
+      window = saturating_multiply(window, WINDOW_FACTOR);
+    }
   }
 }
 

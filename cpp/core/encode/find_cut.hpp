@@ -18,8 +18,9 @@ struct Cut {
 
 // Returns a safe cut of data[0..size). Encoding both parts gives the ids of the whole text,
 // whatever text follows. `rest` says how the caller encodes the part after the cut: as a LATER
-// part, or as a text of its own (FIRST), which may get a prefix. Searches from the end. The
-// time is linear in the distance of the cut from the end, or in `size` if there is no cut.
+// part, or as a text of its own (FIRST), which may get a prefix. Searches from the end, also
+// before the last few added tokens. The time is linear in the distance of the cut from the end,
+// or in `size` if there is no cut.
 Cut find_cut(const Encoder &encoder, const AddedTokenPhases &added, Normalizer normalizer,
              const std::uint8_t *data, std::size_t size,
              Encoder::Part rest = Encoder::Part::FIRST);

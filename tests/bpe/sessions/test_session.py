@@ -294,6 +294,23 @@ def test_long_texts_take_little_work(native: BackendName) -> None:
     assert np.array_equal(session.ids, tokenizer.encode_array(session.text))
 
 
+@pytest.mark.parametrize("normalizer", [None, "NFC"])
+@pytest.mark.parametrize("end", ["<s>", "<s>\n", "<s>\n<|im_start|>user\n</s>\n<s>  </s>"])
+def test_turns_that_end_with_tokens_take_little_work(
+    normalizer: str | None, end: str, native: BackendName
+) -> None:
+    """No cut may be after the last tokens, but the text before them is settled."""
+    vocabulary = bpe.train(["the quick brown fox " * 3], vocab_size=280).vocabulary
+    tokenizer = Tokenizer(
+        vocabulary, "qwen2", added_tokens=TOKENS, normalizer=normalizer, backend=native
+    )
+    session = tokenizer.session(special="allow")
+    for words in range(40):
+        session.append("the quick brown fox " * words + end)
+        assert words < 2 or len(session) - session.stable < 30
+    assert ids(session.ids) == tokenizer.encode(session.text, "allow")
+
+
 def test_an_edit_right_after_a_cut(native: BackendName) -> None:
     """A cut depends on the character after it: no merge joins "a" and "c", but one "a" and "b"."""
     vocabulary = bpe.Vocabulary(BYTES | {256: b"ab"})
