@@ -90,10 +90,9 @@ class _Kept:
         scores = isinstance(vocabulary, CharacterVocabulary)
         rows = np.zeros((0, 3), np.uint32) if scores else tokenizer._merge_rows()
         self.derivations = Derivations(vocabulary, rows)
-        self.ids: set[int] = set(vocabulary.byte_ids.values())
-        self.ids |= self._named(keeps_added) & self._all
-        for id in sorted(self.ids):
-            self._close(id)
+        self.ids: set[int] = set()
+        for id in (self._named(keeps_added) & self._all) | {*vocabulary.byte_ids.values()}:
+            self.add(id)
 
     def _named(self, keeps_added: bool) -> set[int]:
         """Return the ids of added tokens, and the ids that other parts of the tokenizer name."""
@@ -148,24 +147,14 @@ class _Kept:
 
     def add(self, id: int) -> None:
         """Add a token, and those of which it is made."""
-        if id not in self.ids:
-            self.ids.add(id)
-            self._close(id)
-
-    def _close(self, id: int) -> None:
-        stack = [id]
-        while stack:
-            for part in self._parts(stack.pop()):
-                if part not in self.ids:
-                    self.ids.add(part)
-                    stack.append(part)
+        self.ids |= self._closure(id)
 
     def _parts(self, id: int) -> tuple[int, ...]:
         return self.derivations.of(id) if self._vocabulary.bytes_of(id) is not None else ()
 
     def _closure(self, id: int) -> set[int]:
         """Return the tokens that `add` would add."""
-        found, stack = {id}, [id]
+        found, stack = {id} - self.ids, [id]
         while stack:
             new = {*self._parts(stack.pop())} - found - self.ids
             found |= new

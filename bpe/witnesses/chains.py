@@ -63,8 +63,7 @@ class Chains:
                 self._by_tail.setdefault(parts.tail, []).append(id)
         self._merge = merge
         self._are_neighbors = lru_cache(maxsize=1 << 20)(self._merge_apart)
-        self._before = lru_cache(maxsize=None)(self._find_before)
-        self._after = lru_cache(maxsize=None)(self._find_after)
+        self._completion = lru_cache(maxsize=None)(self._complete)
 
     def of(self, id: int, completes: bool = True) -> Iterator[Chain]:
         """Yield a chain for each pair of characters that may be at the ends of the token.
@@ -113,7 +112,7 @@ class Chains:
                 continue
             for other in ids:
                 if self._are_neighbors(other, id):
-                    before = self._before(other) if completes else b""
+                    before = self._completion(other, True) if completes else b""
                     if before is not None:
                         yield char, before + self._tokens[other], self._parts[other].text
         for other in self._inner_before(id, middle):
@@ -130,73 +129,68 @@ class Chains:
                 continue
             for other in ids:
                 if self._are_neighbors(id, other):
-                    after = self._after(other) if completes else b""
+                    after = self._completion(other, False) if completes else b""
                     if after is not None:
                         yield (
                             (start + head).decode() + self._parts[other].text,
                             self._tokens[other] + after,
                         )
-        for other in self._inner:
+        for other in self._inner_after(id, start):
             char = start + self._tokens[other]
-            if not (is_character(char) or is_prefix(char)) or not self._are_neighbors(id, other):
-                continue
             if is_character(char):
                 yield char.decode(), self._tokens[other]
             else:
                 for whole, after in self._ends(other, char, completes):
                     yield whole, self._tokens[other] + after
 
-    def _inner_before(self, id: int, middle: bytes) -> list[int]:
+    def _inner_before(self, id: int, known: bytes) -> list[int]:
         return [
             other
             for other in self._inner
-            if len(self._tokens[other]) + len(middle) <= 3 and self._are_neighbors(other, id)
+            if len(self._tokens[other]) + len(known) <= 3 and self._are_neighbors(other, id)
         ]
 
-    def _find_before(self, id: int) -> bytes | None:
-        """Return bytes before the token that complete its first character; None if none can."""
-        queue = deque([(id, self._parts[id].head, b"")])
-        seen: set[tuple[int, bytes]] = {(id, self._parts[id].head)}
-        while queue:
-            at, middle, before = queue.popleft()
-            if not middle:
-                return before
-            states = [
-                (other, self._parts[other].head)
-                for tail, ids in self._by_tail.items()
-                if is_character(tail + middle)
-                for other in ids
-                if self._are_neighbors(other, at)
-            ]
-            inner = self._inner_before(at, middle)
-            states += [(other, self._tokens[other] + middle) for other in inner]
-            for state in states:
-                if state not in seen:
-                    seen.add(state)
-                    queue.append((*state, self._tokens[state[0]] + before))
-        return None
+    def _inner_after(self, id: int, known: bytes) -> list[int]:
+        return [
+            other
+            for other in self._inner
+            if (is_character(char := known + self._tokens[other]) or is_prefix(char))
+            and self._are_neighbors(id, other)
+        ]
 
-    def _find_after(self, id: int) -> bytes | None:
-        """Return bytes after the token that complete its last character; None if none can."""
-        queue = deque([(id, self._parts[id].tail, b"")])
-        seen: set[tuple[int, bytes]] = {(id, self._parts[id].tail)}
+    def _complete(self, id: int, is_before: bool) -> bytes | None:
+        """Return bytes before or after the token that complete the character at this end of it.
+
+        None if no bytes can. A state is the last token so far, and the known bytes of the
+        character to complete.
+        """
+        by_end, inner = self._by_head, self._inner_after
+        if is_before:
+            by_end, inner = self._by_tail, self._inner_before
+
+        def edge(id: int) -> bytes:
+            return self._parts[id].head if is_before else self._parts[id].tail
+
+        def join(new: bytes, known: bytes) -> bytes:
+            return new + known if is_before else known + new
+
+        queue, seen = deque([(id, edge(id), b"")]), {(id, edge(id))}
         while queue:
-            at, start, after = queue.popleft()
-            if not start:
-                return after
+            at, known, found = queue.popleft()
+            if not known:
+                return found
             states = [
-                (other, self._parts[other].tail)
-                for head, ids in self._by_head.items()
-                if is_character(start + head)
+                (other, edge(other))
+                for end, ids in by_end.items()
+                if is_character(join(end, known))
                 for other in ids
-                if self._are_neighbors(at, other)
+                if self._are_neighbors(*((other, at) if is_before else (at, other)))
             ]
-            for other in self._inner:
-                char = start + self._tokens[other]
-                if (is_character(char) or is_prefix(char)) and self._are_neighbors(at, other):
-                    states.append((other, b"" if is_character(char) else char))
+            for other in inner(at, known):
+                char = join(self._tokens[other], known)
+                states.append((other, b"" if is_character(char) else char))
             for state in states:
                 if state not in seen:
                     seen.add(state)
-                    queue.append((*state, after + self._tokens[state[0]]))
+                    queue.append((*state, join(self._tokens[state[0]], found)))
         return None
