@@ -30,6 +30,7 @@ from bpe.training.characters import (
     DECODER,
     NORMALIZER,
     AnyTrainer,
+    Batches,
     CharacterOptions,
     CharacterWords,
 )
@@ -105,9 +106,7 @@ class Training(NamedTuple):
             take = None if self.initial.takes_characters else rows.add
         with progress_bar("counting", "B", self.progress, self._expected_size) as bar:
             words = self.words(bar.update, take)
-        if rows is None:
-            return self.tokenizer(words)
-        return self._grown(self._rows(rows, words.take()))
+        return self._trained(words, rows)
 
     def _run_bounded(self, bound: Bound, engine: TrainingEngine | None) -> Tokenizer:
         """Do the work of `run`, with the words in a work folder."""
@@ -121,39 +120,28 @@ class Training(NamedTuple):
                         self.source, self.field, self.include, self.limits.text, backend,
                         self.counter(), bound,
                     ).run(folder, bar.update)  # fmt: skip
-            return self._merge_runs(folder, bound)
-
-    def _merge_runs(self, folder: WorkFolder, bound: Bound) -> Tokenizer:
-        """Return the Tokenizer that is trained on the words of `folder`, which is finished."""
-        backend = choose_backend(self.backend)
-        words = RunWords(folder)
-        if backend == "native" and self.tie_break == "huggingface":
+            words = RunWords(folder)
+            if backend == "python" or self.tie_break != "huggingface":
+                words.check(bound, *IN_MEMORY[backend])
+                return self._trained(words.words(backend))
             # The order of words has no effect, so they are read one after the other.
+            if self.initial is None:
+                words.check(bound, *SLOTS, "training")
             lists = bound.lists(folder)
             with nullcontext() if lists is None else closing(lists):
-                return self._merge_in(lists, words, bound)
-        words.check(bound, *IN_MEMORY[backend])
-        if self.initial is None:
-            return self.tokenizer(words.words(backend))
-        return self._grown(self._rows(InitialWords(self.initial, backend), words.take()))
+                return self._trained_on_runs(words, lists)
 
-    def _merge_in(self, lists: MappedFile | None, words: RunWords, bound: Bound) -> Tokenizer:
+    def _trained_on_runs(self, words: RunWords, lists: MappedFile | None) -> Tokenizer:
         """Return the Tokenizer of a C++ trainer that keeps lists of places in `lists`."""
         from pretok import _core
 
-        if self.initial is None:
-            words.check(bound, *SLOTS, "training")
-            if self.characters is not None:
-                return self._of_characters(CharacterWords(words.batches, self.characters), lists)
-            limits = self.min_frequency, self.max_token_length
-            return self._tokenizer_of(_core.Trainer.of_run(words.blocks(), *limits, lists))
-        rows = InitialWords(self.initial, "native", lists, are_distinct=True)
-        if self.initial.takes_characters:
-            self._add_characters(rows, chain.from_iterable(words.batches()))
-        for some in words.batches():
-            rows.add(some)
-            bound.room(MIN_ROOM, "a part of the texts takes more; training needs more than")
-        return self._grown(rows)
+        if self.initial is not None:
+            rows = InitialWords(self.initial, "native", lists, are_distinct=True)
+            return self._of_rows(rows, words.batches)
+        if self.characters is not None:
+            return self._of_characters(CharacterWords(words.batches, self.characters), lists)
+        limits = self.min_frequency, self.max_token_length
+        return self._of_bytes(_core.Trainer.of_run(words.blocks(), *limits, lists))
 
     def _expected_size(self) -> int | None:
         return expected_size(self.source, self.include)
@@ -204,13 +192,16 @@ class Training(NamedTuple):
         make = text_counter if self.initial is None else self.initial.counter
         return make(self.pre_tokenizer, choose_backend(self.backend), self.threads, self.limits)
 
-    def tokenizer(self, words: Words) -> Tokenizer:
-        """Return the Tokenizer that is trained on `words`."""
-        limits = self.min_frequency, self.max_token_length
+    def _trained(self, words: Words, rows: InitialWords | None = None) -> Tokenizer:
+        """Return the Tokenizer that is trained on `words`; `rows` are further words."""
         backend = choose_backend(self.backend)
-        if self.characters is None:
-            return self._tokenizer_of(_trainer(words, backend, self.tie_break, *limits))
+        if self.initial is None and self.characters is None:
+            limits = self.min_frequency, self.max_token_length
+            return self._of_bytes(_trainer(words, backend, self.tie_break, *limits))
         taken = words.take()
+        if self.initial is not None:
+            return self._of_rows(rows or InitialWords(self.initial, backend), lambda: [taken])
+        assert self.characters is not None
         return self._of_characters(CharacterWords(lambda: [taken], self.characters), None)
 
     def _of_characters(self, texts: CharacterWords, lists: MappedFile | None) -> Tokenizer:
@@ -226,7 +217,7 @@ class Training(NamedTuple):
             backend=self.backend, cache_mb=self.cache_mb,
         )  # fmt: skip
 
-    def _tokenizer_of(self, trainer: AnyTrainer) -> Tokenizer:
+    def _of_bytes(self, trainer: AnyTrainer) -> Tokenizer:
         """Return the Tokenizer of a trainer of bytes, after all merges."""
         self._merge(trainer, BYTES + len(self.specials.names))
         vocabulary, added = _numbered(trainer, self.specials)
@@ -242,23 +233,20 @@ class Training(NamedTuple):
             why = f"the first {token_count} merges took more; training needs more than"
             self.bound.room(0, why)
 
-    def _rows(self, rows: InitialWords, words: list[tuple[bytes, int]]) -> InitialWords:
-        """Return `rows` with `words`, all of which are there if their characters count."""
-        assert self.initial is not None
-        if self.initial.takes_characters:
-            self._add_characters(rows, words)
-        rows.add(words)
-        return rows
-
-    def _add_characters(self, rows: InitialWords, words: Iterable[tuple[bytes, int]]) -> None:
-        options = self.characters
-        assert options is not None, "`train` sets it with `initial`"
-        rows.add_characters(words, options.coverage, options.required)
-
-    def _grown(self, rows: InitialWords) -> Tokenizer:
-        """Return the tokenizer that goes on with `initial`, trained on `rows`."""
-        initial = self.initial
+    def _of_rows(self, rows: InitialWords, batches: Batches) -> Tokenizer:
+        """Return the tokenizer that goes on with `initial`, trained on `rows` and `batches`."""
+        initial, options = self.initial, self.characters
         assert initial is not None
+        assert options is not None, "`train` sets it with `initial`"
+        if initial.takes_characters:
+            words = chain.from_iterable(batches())
+            rows.add_characters(words, options.coverage, options.required)
+        for some in batches():
+            rows.add(some)
+            if self.bound is not None:
+                self.bound.room(
+                    MIN_ROOM, "a part of the texts takes more; training needs more than"
+                )
         # Before any merge, all ids below vocab_size but those of new tokens are taken.
         base_size = self.vocab_size - initial.room(self.vocab_size) + len(rows.characters)
         trainer = rows.trainer(
