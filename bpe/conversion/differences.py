@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bpe.conversion.difference import TextDifference
+from bpe.conversion.flags import flags_of
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import shortened
 
 _MAX_SHOWN = 5
-_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
 class MovedToken(NamedTuple):
@@ -151,13 +151,12 @@ def _merge(merge: tuple[bytes, bytes] | None) -> str:
 
 
 def _added(token: AddedToken) -> str:
-    flags = [name for name in _FLAGS if getattr(token, name)]
+    flags = [name for name, is_set in flags_of(token).items() if is_set]
     return f"{shortened(token.content)} {token.id}{f' ({chr(44).join(flags)})' if flags else ''}"
 
 
 def _record(token: AddedToken) -> dict[str, Any]:
-    flags = {name: getattr(token, name) for name in _FLAGS}
-    return {"content": token.content, "id": token.id, **flags}
+    return {"content": token.content, "id": token.id, **flags_of(token)}
 
 
 def _text(token: bytes) -> str:

@@ -9,6 +9,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.formats.spec import TokenizerSpec
 
 _MAX_PAIRS = 1 << 18
+FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
 def without_idle_flags(spec: TokenizerSpec) -> TokenizerSpec:
@@ -38,6 +39,11 @@ def _overlap(left: str, right: str) -> bool:
     )
 
 
-def has_flags(tokens: Iterable[AddedToken], *names: str) -> bool:
-    """Return whether a token has one of the flags `names`."""
-    return any(getattr(token, name) for token in tokens for name in names)
+def flags_of(token: AddedToken) -> dict[str, bool]:
+    """Return the flags of an added token by their names."""
+    return {name: getattr(token, name) for name in FLAGS}
+
+
+def has_flags(tokens: Iterable[AddedToken]) -> bool:
+    """Return whether a token has a flag besides `special`."""
+    return any(flag for token in tokens for flag in [*flags_of(token).values()][1:])

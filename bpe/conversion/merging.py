@@ -9,16 +9,15 @@ replaced by one new token. This also holds for tokens that are text: new_tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
-from bpe.conversion.flags import without_idle_flags
+from bpe.conversion.flags import flags_of, without_idle_flags
 from bpe.conversion.new_tokens import Maker, listed_tokens, make_maker
-from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.gguf_pre import split_alike
 from bpe.tokenizer import Tokenizer
@@ -104,10 +103,7 @@ def merge_vocabularies(first: Tokenizer, second: Tokenizer) -> MergedVocabularie
     for token in sorted(second.added_tokens, key=lambda token: token.id):
         known = added.get(token.content)
         if known is None:
-            known = AddedToken(
-                token.content, maker.next_id(), token.special, token.normalized, token.lstrip,
-                token.rstrip, token.single_word,
-            )  # fmt: skip
+            known = replace(token, id=maker.next_id())
             new_added.append(known)
         ids[token.id] = known.id
     vocabulary, facts = maker.result()
@@ -173,10 +169,10 @@ def _check_added(first: Tokenizer, second: Tokenizer) -> None:
     known = {token.content: token for token in tokens}
     for token in others:
         own = known.get(token.content)
-        if own is not None and _flags(own) != _flags(token):
+        if own is not None and flags_of(own) != flags_of(token):
             raise VocabularyError(
-                f"the added token {shortened(token.content)} has the flags {_flags(own)} in the "
-                f"first tokenizer, and {_flags(token)} in the second; {_ADVICE}"
+                f"the added token {shortened(token.content)} has the flags {flags_of(own)} in the "
+                f"first tokenizer, and {flags_of(token)} in the second; {_ADVICE}"
             )
     for side, other, which in ((first, second, "second"), (second, first, "first")):
         contents = {token.content: token.id for token in other.added_tokens}
@@ -187,11 +183,6 @@ def _check_added(first: Tokenizer, second: Tokenizer) -> None:
                     f"the added token {shortened(token.content)} is an ordinary token of the "
                     f"{which} tokenizer, with id {id}; {_ADVICE}"
                 )
-
-
-def _flags(token: AddedToken) -> dict[str, bool]:
-    names = ("special", "normalized", "lstrip", "rstrip", "single_word")
-    return {name: getattr(token, name) for name in names}
 
 
 def _add_tokens(

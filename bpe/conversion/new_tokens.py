@@ -12,7 +12,6 @@ unknown character merges too.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
@@ -28,14 +27,19 @@ from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 
 
-class Maker(ABC):
+class Maker:
     """Adds tokens and merges to those of a tokenizer. A token is bytes or a str."""
 
-    def __init__(self, tokenizer: Tokenizer, ids: dict[Any, int]) -> None:
-        """Begin with the `ids` of the tokens that merging makes or starts with."""
+    def __init__(self, tokenizer: Tokenizer, ids: dict[Any, int], merges: Iterable[Merge]) -> None:
+        """Begin with the `ids` of the tokens that merging makes or starts with, and its merges."""
         self._tokenizer = tokenizer
         self._ids = ids
         self._new: dict[int, Any] = {}
+        self._old = list(merges)
+        # If a pair is listed twice, the later rank counts.
+        self._ranks: dict[tuple[int, int], RankedMerge] = {
+            (left, right): (rank, id) for rank, (left, right, id) in enumerate(self._old)
+        }
         self._merges: list[Merge] = []
         self.size = tokenizer.vocab_size
 
@@ -69,41 +73,25 @@ class Maker(ABC):
         self._added(token, id)
         return id
 
-    @abstractmethod
     def _find(self, left: int, right: int) -> RankedMerge | None:
         """Return the merge of two ids."""
+        return self._ranks.get((left, right))
 
     def _may_add(self, token: Any) -> bool:
         return True
 
-    @abstractmethod
     def _added(self, token: Any, id: int) -> None:
         """Note a new token, whose merge, if it has one, is the last one."""
+        if len(token) > 1:
+            left, right, _ = self._merges[-1]
+            self._ranks[left, right] = len(self._old) + len(self._merges), id
 
     def ids_of_symbols(self, other: Vocabulary) -> dict[int, int]:
         """Return the id for each token of `other` that is neither text nor bytes of a text."""
         return {}
 
-    @abstractmethod
     def result(self) -> tuple[Vocabulary, TokenFacts]:
         """Return the vocabulary of all tokens and merges, and the facts about them."""
-
-
-class _ByteMaker(Maker):
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__(tokenizer, dict(tokenizer.vocabulary.ids))
-        self._old: list[Merge] = list(tokenizer.merge_ids)
-        self._ranks = _ranks(self._old)
-
-    def _find(self, left: int, right: int) -> RankedMerge | None:
-        return self._ranks.get((left, right))
-
-    def _added(self, token: Any, id: int) -> None:
-        if len(token) > 1:
-            left, right, _ = self._merges[-1]
-            self._ranks[left, right] = len(self._old) + len(self._merges) - 1, id
-
-    def result(self) -> tuple[Vocabulary, TokenFacts]:
         old = self._tokenizer.vocabulary
         tokens = {**old.token_bytes, **self._new}
         vocabulary = Vocabulary(tokens, [*self._old, *self._merges], old.ignore_merges)
@@ -111,7 +99,7 @@ class _ByteMaker(Maker):
 
 
 class _TextMaker(Maker):
-    """Adds tokens that are text."""
+    """Adds tokens that are text, to a vocabulary with a list of merges."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         vocabulary = tokenizer.vocabulary
@@ -126,7 +114,8 @@ class _TextMaker(Maker):
                     "characters; expected merges of text"
                 )
         ids = {text: id for text, id in vocabulary.pieces.items() if id not in symbols}
-        super().__init__(tokenizer, ids)
+        merges = vocabulary.merges if isinstance(vocabulary, TextVocabulary) else ()
+        super().__init__(tokenizer, ids, merges)
         self._reserved = {text for text, id in vocabulary.pieces.items() if id in symbols}
 
     def _may_add(self, token: Any) -> bool:
@@ -145,23 +134,6 @@ class _TextMaker(Maker):
     def result(self) -> tuple[Vocabulary, TokenFacts]:
         vocabulary = grown(self._vocabulary, self._new, self._merges)
         return vocabulary, with_facts(self._tokenizer._spec.facts, vocabulary, self._new)
-
-
-class _ListMaker(_TextMaker):
-    """Adds tokens to those of a TextVocabulary, which has a list of merges."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__(tokenizer)
-        self._ranks = _ranks(tokenizer.vocabulary.merges or ())
-        self._rank = len(tokenizer.vocabulary.merges or ())
-
-    def _find(self, left: int, right: int) -> RankedMerge | None:
-        return self._ranks.get((left, right))
-
-    def _added(self, token: Any, id: int) -> None:
-        if len(token) > 1:
-            left, right, _ = self._merges[-1]
-            self._ranks[left, right] = self._rank + len(self._merges), id
 
 
 class _ScoreMaker(_TextMaker):
@@ -193,10 +165,12 @@ class _ScoreMaker(_TextMaker):
 def make_maker(tokenizer: Tokenizer) -> Maker:
     """Return the Maker for a tokenizer."""
     vocabulary = tokenizer.vocabulary
+    if isinstance(vocabulary, CharacterVocabulary):
+        return _ScoreMaker(tokenizer)
     if isinstance(vocabulary, TextVocabulary):
         _check_place(vocabulary)
-        return _ListMaker(tokenizer)
-    return (_ScoreMaker if isinstance(vocabulary, CharacterVocabulary) else _ByteMaker)(tokenizer)
+        return _TextMaker(tokenizer)
+    return Maker(tokenizer, dict(vocabulary.ids), tokenizer.merge_ids)
 
 
 def listed_tokens(vocabulary: Vocabulary) -> Iterable[tuple[int, Any]]:
@@ -206,11 +180,6 @@ def listed_tokens(vocabulary: Vocabulary) -> Iterable[tuple[int, Any]]:
             _check_place(vocabulary)
         return ((id, text) for text, id in vocabulary.pieces.items())
     return vocabulary.token_bytes.items()
-
-
-def _ranks(merges: Iterable[Merge]) -> dict[tuple[int, int], RankedMerge]:
-    """Return the rank and the result of each pair; if one is listed twice, the later rank."""
-    return {(left, right): (rank, id) for rank, (left, right, id) in enumerate(merges)}
 
 
 def _check_place(vocabulary: TextVocabulary) -> None:

@@ -140,14 +140,12 @@ def _gguf_parts(spec: TokenizerSpec, path: Path) -> frozenset[str]:
     parts = {"added_tokens", "add_prefix_space"}
     if gguf_writer.has_template(spec):
         parts.add("template")
+    tokens = without_idle_flags(spec).added_tokens
     if isinstance(spec.vocabulary, AnyCharacterVocabulary):
         parts |= {"normalizer", "decoder"}
-        if not has_flags(spec.added_tokens, "normalized", "lstrip", "rstrip", "single_word"):
-            parts.add("flags")  # only `special`, which is a type
-    else:
-        tokens = without_idle_flags(spec).added_tokens
-        if not has_flags(tokens, "normalized", "lstrip", "rstrip", "single_word"):
-            parts.add("flags")
+        tokens = spec.added_tokens
+    if not has_flags(tokens):
+        parts.add("flags")  # only `special`, which is a type
     return frozenset(parts)
 
 
