@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
 
 from bpe.chat.text import literal
 from bpe.errors import BpeError, shortened
 from bpe.optional import optional_package
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 class ChatTemplateError(BpeError, ValueError):
@@ -23,33 +27,54 @@ class CompiledTemplate:
         jinja2 = optional_package("jinja2", "a chat template")
         from bpe.chat.environment import ChatEnvironment
 
-        self._error = jinja2.TemplateError
         environment = ChatEnvironment()
-        self._template = _raising(self._error, environment.from_string, source)
+        try:
+            self._template: Template = environment.from_string(source)
+        except jinja2.TemplateError as error:
+            raise _error_of(error, getattr(error, "lineno", None)) from error
+        self._errors = jinja2.TemplateError, *_ERRORS
         self.has_generation = environment.has_generation
         """True if the template has a `{% generation %}` block."""
 
     def parts(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
         """Return the parts of the rendered text. Raises ChatTemplateError."""
-        return _raising(self._error, self._render, variables)  # type: ignore[no-any-return]
-
-    def _render(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
         template = self._template
         environment = template.environment
         variables = {**environment.globals, **variables}
         context = environment.context_class(environment, variables, None, template.blocks)
-        return list(template.root_render_func(context))
+        try:
+            return list(template.root_render_func(context))
+        except self._errors as error:
+            raise _error_of(error, self._line_of(error)) from error
+
+    def _line_of(self, error: BaseException) -> int | None:
+        """Return the last line of the template that an error passed."""
+        found = None
+        for frame, line in walk_tb(error.__traceback__):
+            if frame.f_globals.get("__jinja_template__") is self._template:
+                found = self._template.get_corresponding_lineno(line)
+        return found
 
 
-def _raising(kind: type[Exception], function: Any, argument: Any) -> Any:
-    try:
-        return function(argument)
-    except kind as error:
-        line = getattr(error, "lineno", None)
-        place = "" if line is None else f", line {line}"
-        name = str(error).removesuffix("' is undefined").removeprefix("'")
-        hint = f'; pass special_tokens={{"{name}": …}}' if name.endswith("_token") else ""
-        raise ChatTemplateError(f"chat template{place}: {error}{hint}") from error
+_ERRORS = TypeError, ValueError, LookupError, ArithmeticError, RecursionError
+"""The errors that expressions of a template raise, besides those of jinja2."""
+_SHOWN = (
+    ("TracedText", "bpe.chat.text", "str"),
+    ("Fields", "bpe.chat.inputs", "dict"),
+    ("Items", "bpe.chat.inputs", "list"),
+)
+"""The types of values in a template, their modules, and the types that its author knows."""
+
+
+def _error_of(error: Exception, line: int | None) -> ChatTemplateError:
+    message = str(error)
+    for name, module, shown in _SHOWN:
+        message = message.replace(f"{module}.{name} object", f"{shown} object")
+        message = message.replace(f"'{name}'", f"'{shown}'")
+    place = "" if line is None else f", line {line}"
+    name = message.removesuffix("' is undefined").removeprefix("'")
+    hint = f'; pass special_tokens={{"{name}": …}}' if name.endswith("_token") else ""
+    return ChatTemplateError(f"chat template{place}: {message}{hint}")
 
 
 @lru_cache(64)

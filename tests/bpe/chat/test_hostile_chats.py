@@ -96,7 +96,7 @@ def test_fuzzed_chats(byte_level: bpe.Tokenizer, tmp_path: Path) -> None:
         try:
             check(tok, template, hostile.chat(random, pool), keeps_text)
             accepted += 1
-        except (ChatTemplateError, TypeError):
+        except ChatTemplateError:
             pass  # the template does not accept such roles
     assert accepted > count / 2
 

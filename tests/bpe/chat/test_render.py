@@ -370,6 +370,16 @@ def test_an_undefined_special_token_says_how_to_pass_it() -> None:
         ("{{ none.a.b }}", "no attribute"),
         ("{{ messages[0].a.b }}", "'dict object' has no attribute 'a'"),
         ("{{ '%s'|format(1, a=2) }}", "got both"),
+        ("{{ messages[0].content.a.b }}", "^chat template, line 1: 'str object' has no"),
+        ("{{ messages.a.b }}", "'list object' has no attribute 'a'"),
+        (
+            "{% if true %}\n{{ messages[0].content\n + 1 }}{% endif %}",
+            r"line 2: .*: 'str' and 'int'$",
+        ),
+        ("\n{% for x in 5 %}{% endfor %}", "line 2: 'int' object is not iterable"),
+        ("{{ messages[0] + 'a' }}", "'dict' and 'str'"),
+        ("{{ 1 // 0 }}", "line 1: .*by zero"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "recursion"),
     ],
 )
 def test_template_errors(template: str, message: str) -> None:
