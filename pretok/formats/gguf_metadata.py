@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import Struct
 from struct import error as StructError
@@ -34,20 +34,31 @@ _MAX_KEYS = 1 << 16
 """Maximum keys of a file; published files have fewer than a hundred."""
 _MAX_ITEMS = 1 << 24
 """Maximum items of an array; every published vocabulary has fewer tokens."""
+_MAX_DIMENSIONS = 8
 _BLOCK = 1 << 20
 """Number of bytes of one read."""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Reader]:
+    """Yield a Reader of the file `path`.
+
+    Raises UnreadableFileError if the file is not GGUF or not a regular file, and OSError if the
+    system cannot open or read the file.
+    """
+    with opened(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) as file:
+        if not file.peek().startswith(MAGIC):
+            raise UnreadableFileError("this is not a GGUF file: it does not begin with GGUF")
+        yield Reader(file, os.fstat(file.fileno()).st_size)
 
 
 def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
     """Return the values of the `wanted` keys that the metadata of the file `path` has.
 
-    Raises the errors of `parse`, UnreadableFileError if the file is not GGUF or not a regular file,
-    and OSError if the system cannot open or read the file.
+    Raises the errors of `parse` and of `reading`.
     """
-    with opened(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) as file:
-        if not file.peek().startswith(MAGIC):
-            raise UnreadableFileError("this is not a GGUF file: it does not begin with GGUF")
-        return _Reader(file, os.fstat(file.fileno()).st_size).values(wanted)
+    with reading(path) as reader:
+        return reader.values(wanted)
 
 
 def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
@@ -59,10 +70,10 @@ def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
     truncated or malformed, and UnsupportedFileError for an unknown version or an array of arrays.
     """
     file = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), _BLOCK)
-    return _Reader(file, len(data)).values(wanted)
+    return Reader(file, len(data)).values(wanted)
 
 
-class _Reader:
+class Reader:
     """Reads values in the byte order of the file. Errors name the current key and its offset.
 
     Reads the file from the start on in blocks, and skips unwanted values. The file may shrink
@@ -71,6 +82,7 @@ class _Reader:
 
     def __init__(self, file: io.BufferedReader[Any], size: int) -> None:
         self._file = file
+        self.file_size = size
         self._size = min(size, MAX_METADATA)
         self._at = 0
         self._key = "the version"
@@ -78,21 +90,31 @@ class _Reader:
         # The version is 2 or 3, so the first two of its four bytes are zero only if the byte order
         # is big-endian.
         first = self._take(4)
-        order = ">" if not any(first[:2]) else "<"
+        self.is_little_endian = any(first[:2])
+        order = "<" if self.is_little_endian else ">"
         self._numbers = {type_code: Struct(order + code) for type_code, code in _CODES.items()}
         self._types = {type_code: np.dtype(order + code) for type_code, code in _CODES.items()}
-        self._version = self._numbers[_U32].unpack(first)[0]
+        self.version: int = self._numbers[_U32].unpack(first)[0]
+        self.tensors = 0
+        """The number of tensors, after `values`."""
+        self.entries: list[tuple[str, int, int]] = []
+        """Each key, and where it starts and its value ends, after `values`."""
+
+    @property
+    def at(self) -> int:
+        """The offset up to which the file was read."""
+        return self._at
 
     def values(self, wanted: Collection[str]) -> dict[str, Any]:
         """Return the values of the `wanted` keys."""
-        version = self._version
+        version = self.version
         if version not in VERSIONS:
             raise UnsupportedFileError(
                 f"this is GGUF version {version}; expected 2 or 3; convert the model again with a "
                 "current llama.cpp"
             )
         self._key = "the number of tensors"
-        self._number(_U64)
+        self.tensors = self._number(_U64)
         self._key = "the number of keys"
         start, count = self._at, self._number(_U64)
         if count > (self._size - self._at) // _MIN_ENTRY_BYTES:
@@ -111,7 +133,24 @@ class _Reader:
             value = self._value(key in wanted)
             if key in wanted:
                 values[key] = value
+            self.entries.append((key, start, self._at))
         return values
+
+    def skip_infos(self) -> None:
+        """Skip the names, shapes and offsets of the tensors, which come after the values."""
+        for index in range(self.tensors):
+            self._key = f"tensor {index} of {self.tensors}"
+            self._text(_MAX_KEY_BYTES)
+            start, dimensions = self._at, self._number(_U32)
+            if dimensions > _MAX_DIMENSIONS:
+                raise self._malformed(f"of {dimensions} dimensions", start)
+            self._skip(8 * dimensions + 4 + 8)  # the shape, the type and the offset
+
+    def head(self) -> bytes:
+        """Return all bytes that were read, once more."""
+        self._file.seek(0)
+        size, self._at = self._at, 0
+        return self._take(size)
 
     def _value(self, wanted: bool) -> Any:
         """Read the value of a key and return it; may skip it and return None if not `wanted`."""

@@ -236,11 +236,11 @@ def test_a_gguf_file_that_shrinks(tmp_path: Path) -> None:
     code = (
         "import os, sys, bpe\n"
         "from pretok.formats import gguf_metadata\n"
-        "values = gguf_metadata._Reader.values\n"
+        "values = gguf_metadata.Reader.values\n"
         "def shrunk(self, wanted):\n"
         "    os.truncate(sys.argv[1], 1 << 16)\n"
         "    return values(self, wanted)\n"
-        "gguf_metadata._Reader.values = shrunk\n"
+        "gguf_metadata.Reader.values = shrunk\n"
         "try: bpe.load(sys.argv[1])\n"
         "except bpe.VocabularyError as error: print(error)\n"
     )
