@@ -20,8 +20,9 @@ template <typename Value> class SplicedArray {
 
 public:
   SplicedArray() = default;
+  // Leaves room for more values, since copies are mostly made to grow.
   SplicedArray(const SplicedArray &other) {
-    reserve(other.size_);
+    reserve(other.size_ + other.size_ / 16);
     splice(0, 0, other.data(), other.size_);
   }
   SplicedArray &operator=(const SplicedArray &) = delete;
