@@ -289,12 +289,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     const std::uint8_t action = input.byte();
     if (action % 8 < 5) {
       Ids ids;
-      const std::size_t count = action == 255 ? 150 : action / 8 % 4;
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t left = action / 8 % 4; left != 0; --left) {
         // Some ids of a text model, and the ids of some bytes, are more likely.
         const std::uint8_t byte = input.byte();
         ids.push_back(known[(byte < 128 ? byte % 12 : byte * std::size_t{3}) % known.size()]);
       }
+      // Repeat some ids until the stream has checkpoints, from which it rewinds.
+      const Ids few = ids;
+      for (int left = action >= 0xF8 && input.is_one_in(8) ? 40 : 0; left != 0; --left)
+        ids.insert(ids.end(), few.begin(), few.end());
       feed(stream, ids);
     } else if (action % 8 == 5) {
       rewind_by(stream, stream.ids.empty() ? 0 : input.below(stream.ids.size() + 1));

@@ -162,19 +162,23 @@ void check_calls(Input &input) {
 void check_files(Input &input) {
   static const std::string BYTES = byte_tokens();
   static const char *const TOKENS[] = {"bc", "\u0120b", "<x>", "a\\u0062c", "d\\n", "\\ud800"};
-  static const char *const LINES[] = {"a b", "ab c",  "b c", "#version: 0.2",
-                                      "a",   "a b c", "x y"};
+  static const char *const LINES[] = {"a b",   "ab c", "#version: 0.2", "b c", "a",
+                                      "a b c", "x y"};
   const std::uint8_t flags = input.byte();
+  bool is_valid = (flags & 2) == 0;
   std::string vocab = "{" + BYTES;
   for (std::size_t left = input.below(4); left != 0; --left) {
+    is_valid = false; // two tokens may have the same id
     const char *const token = TOKENS[input.below(std::size(TOKENS))];
     vocab += std::string(",\"") + token + "\": " + std::to_string(260 + input.below(8));
   }
   vocab += (flags & 0x10) != 0 ? ",\"other\": [1, {}]}" : "}";
   std::string merges;
-  for (std::size_t left = input.below(6); left != 0; --left)
-    merges +=
-        std::string(LINES[input.below(std::size(LINES))]) + (input.coin() ? "\r\n" : "\n");
+  for (std::size_t left = input.below(6); left != 0; --left) {
+    const std::size_t line = input.below(std::size(LINES));
+    is_valid = is_valid && line < 3;
+    merges += std::string(LINES[line]) + (input.coin() ? "\r\n" : "\n");
+  }
   std::string more;
   if ((flags & 1) != 0)
     more = "{\"<more>\": 280}";
@@ -187,6 +191,7 @@ void check_files(Input &input) {
   const Handle handle(byte_level_bpe_tokenizers_new_from_str(
       vocab.data(), vocab.size(), merges.data(), merges.size(), more.data(), more.size()));
   if (handle == nullptr) {
+    check(!is_valid, "valid files load");
     check(tokenizers_last_error()[0] != '\0', "an error has a message");
     return;
   }
