@@ -186,9 +186,10 @@ class TokenizerCanonical(TokenizerBudgets):
         Raises UnsupportedError, which names the feature. A byte-level tokenizer may not have a
         normalizer other than NFC, a decoder, a prefix space, `single_word` tokens, a pre-tokenizer
         that is not a preset, or a preset with Phrase or Enclosed rules. A model whose tokens are
-        text must have tokens for all bytes, no rules that split its text, and no normalizer that
-        changes more than spaces; its added tokens may not strip spaces. Raises UnknownTokenError
-        for an id that no token has, and ValueError for a wrong `start`.
+        text must have tokens for all bytes, no rules that split its text, no normalizer that
+        changes more than spaces, and no `single_word` tokens. Its added tokens may have "▁" only if
+        none of them has or strips spaces. Raises UnknownTokenError for an id from `start` on that
+        no token has, and ValueError for a wrong `start`.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc"], vocab_size=258, preset="gpt2")
@@ -225,11 +226,9 @@ class TokenizerCanonical(TokenizerBudgets):
         check_start(start, len(ids))
         next_ids = self._next_ids
         if isinstance(next_ids, NextTextIds):
-            at = max(start - next_ids.reach, 0)
-            ids = list(map(index, ids[at:]))
-            for id in ids:
-                self._check_token(id)
-            return next_ids.allowed(ids, start - at)
+            for id in ids[start:]:
+                self._check_token(index(id))
+            return next_ids.allowed(ids, start)
         last = self._cut_before(ids, len(ids) - 1)
         known = min(start, last)
         if known < last:

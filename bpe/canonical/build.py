@@ -72,13 +72,21 @@ def _unsupported_in_text(
     assert isinstance(vocabulary, AnyCharacterVocabulary), "cuts.is_text"
     if not vocabulary.has_mark:
         return "a vocabulary without a token for spaces"
-    if cuts.has_normalized_tokens:
-        return "added tokens that are searched in normalized text"
+    strips = any(token.lstrip or token.rstrip for token in added)
+    has_space = any(" " in token.content for token in added)
+    if len({token.id for token in added}) < len(added):
+        return "added tokens that share an id"
     for token in added:
-        if token.lstrip or token.rstrip:
-            return f"the flags lstrip and rstrip of added token {shortened(token.content)}"
-        if " " in token.content or SPACE_MARK in token.content:
-            return f"added token {shortened(token.content)}, which has a space"
+        if strips and token.content != token.content.strip():
+            return (
+                f"added token {shortened(token.content)}, which begins or ends with white space, "
+                "beside lstrip or rstrip tokens"
+            )
+        if SPACE_MARK in token.content and (strips or has_space):
+            return (
+                f'added token {shortened(token.content)}, which has "{SPACE_MARK}", beside tokens '
+                "that have or strip spaces"
+            )
     if isinstance(vocabulary, TextVocabulary):
         return vocabulary.why_not_as_bytes or None
     if vocabulary.why_not_native:
@@ -118,8 +126,8 @@ def make_next_text_ids(
     tokens, fallback = vocabulary.token_bytes, vocabulary.byte_ids
     base = [id for text, id in pieces.items() if len(text) == 1]
     pairs = Pairs(tokens, symbols, base, find, merges, ranks, None, size)
-    others = {*fallback.values(), *(token.id for token in added)}
-    tokens = {id: token for id, token in tokens.items() if id not in others}
+    byte_ids = frozenset(fallback.values())
+    tokens = {id: token for id, token in tokens.items() if id not in byte_ids}
     return NextTextIds(pairs, tokens, fallback, added, encode, segments, size)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from bpe.canonical.beginnings import beginning_with
 from bpe.encoding.added_tokens import AddedToken
 
 
@@ -12,11 +13,12 @@ class Contents:
 
     def __init__(self, added: Iterable[AddedToken]) -> None:
         """Store the texts of `added`."""
-        self.all = [token.content.encode() for token in added]
-        self.longest = max(map(len, self.all), default=1)
-        self._firsts = frozenset(content[0] for content in self.all)
-        self._set = frozenset(self.all)
-        self._sizes = sorted({len(content) for content in self.all})
+        self._set = frozenset(token.content.encode() for token in added)
+        self._sorted = sorted(self._set)
+        self._bytes = bytes(set().union(*self._set))
+        self.longest = max(map(len, self._set), default=1)
+        self._firsts = frozenset(content[0] for content in self._set)
+        self._sizes = sorted({len(content) for content in self._set})
 
     def is_in(self, text: bytes) -> bool:
         """Return whether `text` contains an added token."""
@@ -28,31 +30,35 @@ class Contents:
             for start in range(len(text) - size + 1)
         )
 
-    def may_begin(self, byte: int) -> bool:
-        """Return whether an added token begins with `byte`."""
-        return byte in self._firsts
+    def starting(self, start: bytes) -> Iterator[bytes]:
+        """Return the contents that begin with `start`."""
+        return (self._sorted[at] for at in beginning_with(self._sorted, start))
+
+    def rests(self, start: bytes) -> Iterator[bytes]:
+        """Return the bytes after `start` of each longer content that begins with `start`."""
+        return (content[len(start) :] for content in self.starting(start) if content != start)
+
+    def has_byte_outside(self, text: bytes) -> bool:
+        """Return whether `text` has a byte that no added token has."""
+        return bool(text.translate(None, self._bytes))
+
+    def open_ends(self, text: bytes) -> Iterator[bytes]:
+        """Yield each end of `text` that begins a longer content, the longest one first."""
+        for start in range(max(len(text) - self.longest + 1, 0), len(text)):
+            if text[start] in self._firsts and any(self.rests(text[start:])):
+                yield text[start:]
+
+    def open_size(self, text: bytes) -> int:
+        """Return the size of the longest end of `text` that begins a longer content."""
+        return len(next(self.open_ends(text), b""))
 
     def may_cover(self, before: bytes, after: bytes) -> bool:
         """Return whether an added token may have bytes on both sides of a place.
 
         `before` and `after` are the texts on both sides; more text may follow `after`.
         """
-        reach = self.longest - 1
-        before = before[-reach:] if reach else b""
-        if self._firsts.isdisjoint(before):
-            return False
-        text, at = before + after[:reach], len(before)
-        for content in self.all:
-            for start in range(max(0, at - len(content) + 1), at):
-                if content.startswith(text[start : start + len(content)]):
-                    return True
-        return False
-
-    def open_size(self, text: bytes) -> int:
-        """Return the size of the longest end of `text` that begins a longer content."""
-        for size in range(min(self.longest - 1, len(text)), 0, -1):
-            if text[-size] in self._firsts:
-                tail = text[-size:]
-                if any(len(each) > size and each.startswith(tail) for each in self.all):
-                    return size
-        return 0
+        return any(
+            rest.startswith(after[: len(rest)])
+            for end in self.open_ends(before)
+            for rest in self.rests(end)
+        )

@@ -17,13 +17,14 @@ text of the open ids and of t, followed by w, gives the open ids and t first. Th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
 import numpy as np
 
+from bpe.canonical.beginnings import beginning_with
 from bpe.canonical.bits import has_bit, packed_bits, places_of, set_bits
 from bpe.canonical.classes import Classes
 from bpe.canonical.contents import Contents
@@ -88,7 +89,8 @@ class NextIds:
             token for token, id in whole.items() if not pairs.is_made[id] and len(token) > 1
         )
         self._open_unmade: list[int] | None = None
-        self._sorted = sorted((token, id) for id, token in tokens.items())
+        self._sorted_ids = sorted(tokens, key=lambda id: tokens[id])
+        self._sorted = [tokens[id] for id in self._sorted_ids]
         has_content = np.zeros(size, bool)
         for id, token in tokens.items():
             has_content[id] = self._contents.is_in(token)
@@ -97,24 +99,16 @@ class NextIds:
         for id, text in zip(texts.ids.tolist(), texts.texts, strict=True):
             begins_white[id] = is_white(text[0])
         self._begins_white = packed_bits(begins_white)
-        self._masks: OrderedDict[tuple[int, ...], Ids] = OrderedDict()
+        self.allowed = lru_cache(MAX_STATES)(self._allowed)
+        """Returns a bit mask of the ids that may follow open ids; it must not be changed."""
 
-    def allowed(self, open_ids: tuple[int, ...]) -> Ids:
-        """Return a bit mask of the ids that may follow the open ids; it must not be changed."""
-        found = self._masks.get(open_ids)
-        if found is None:
-            state = OpenIds(open_ids, self._added, self._tokens)
-            settled = self._settled(state)
-            if settled:
-                found = self.allowed(open_ids[settled:])
-            elif settled is None:
-                found = np.zeros_like(self._made)
-            else:
-                found = self._find(state)
-            found.flags.writeable = False
-            self._masks[open_ids] = found
-            while len(self._masks) > MAX_STATES:
-                self._masks.pop(next(iter(self._masks)), None)
+    def _allowed(self, open_ids: tuple[int, ...]) -> Ids:
+        state = OpenIds(open_ids, self._added, self._tokens)
+        settled = self._settled(state)
+        if settled:
+            return self.allowed(open_ids[settled:])
+        found = np.zeros_like(self._made) if settled is None else self._find(state)
+        found.flags.writeable = False
         return found
 
     def _settled(self, state: OpenIds) -> int | None:
@@ -283,9 +277,8 @@ class NextIds:
         if not start and self._open_unmade is not None:
             return self._open_unmade
         doubtful: list[int] = []
-        for token in islice(self._unmade, bisect_left(self._unmade, start), None):
-            if not token.startswith(start):
-                break
+        for place in beginning_with(self._unmade, start):
+            token = self._unmade[place]
             rest = token[len(start) :]
             if start:
                 doubtful += self._ids_of(rest)
@@ -296,9 +289,9 @@ class NextIds:
         return doubtful
 
     def _ids_of(self, token: bytes) -> Iterator[int]:
-        at = bisect_left(self._sorted, (token, -1))
-        while at < len(self._sorted) and self._sorted[at][0] == token:
-            yield self._sorted[at][1]
+        at = bisect_left(self._sorted, token)
+        while at < len(self._sorted) and self._sorted[at] == token:
+            yield self._sorted_ids[at]
             at += 1
 
     def _touched(self, state: OpenIds) -> Iterator[tuple[int, bool]]:
@@ -306,20 +299,10 @@ class NextIds:
 
         The flag is true if the text is not a part of another added token before the id.
         """
-        data = state.data
-        for size in range(1, min(self._contents.longest - 1, len(data)) + 1):
-            if not self._contents.may_begin(data[-size]):
-                continue
-            tail = data[-size:]
-            for content in self._contents.all:
-                if len(content) > size and content.startswith(tail):
-                    rest = content[size:]
-                    for token, id in islice(
-                        self._sorted, bisect_left(self._sorted, (rest, -1)), None
-                    ):
-                        if not token.startswith(rest):
-                            break
-                        yield id, size <= len(state.after)
+        for end in self._contents.open_ends(state.data):
+            for rest in self._contents.rests(end):
+                for at in beginning_with(self._sorted, rest):
+                    yield self._sorted_ids[at], len(end) <= len(state.after)
 
     def _fits(self, state: OpenIds, pieces: list[bytes], way: Split) -> bool:
         """Return whether the open ids are those of the pre-tokens of a way to split."""

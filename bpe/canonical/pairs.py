@@ -20,14 +20,14 @@ ordered, which are rare, are merged.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.canonical.beginnings import beginning_with
 from bpe.canonical.bits import packed_bits
 from bpe.merge import FindMerge, RankedMerge, merge
 from bpe.once import once
@@ -68,14 +68,15 @@ class Pairs:
         joined bytes are a token; then `merges` has only the last merge of each token.
         """
         self._tokens, self._symbols, self._find = tokens, symbols, find
-        self._merges, self._ranks = merges.astype(np.int64).reshape(-1, 3), ranks
         self._ids, self._size = ids, size
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
         self._rank = np.full(size, -1, np.int64)
         self.is_made: Bits = np.zeros(size, bool)
         self.is_made[list(base)] = True
-        lefts, rights, results = self._merges.T
+        lefts, rights, results = merges.astype(np.int64).reshape(-1, 3).T
+        by_left = np.stack([lefts, rights, ranks])
+        self._by_left = by_left[:, np.argsort(lefts, kind="stable")]
         if ids is not None:
             self._left[results], self._right[results] = lefts, rights
             self._rank[results] = ranks
@@ -85,8 +86,9 @@ class Pairs:
                 self._add_result(id)
         self._made = np.flatnonzero(self.is_made)
         self._level, self._is_ordered = self._find_levels()
-        self._followers: OrderedDict[int, Ids] = OrderedDict()
-        self._partners: dict[int, tuple[Ints, Ints]] = {}
+        self.followers = lru_cache(MAX_KEPT)(self._find_followers)
+        """Returns a bit mask of the ids that stay apart from an id; it must not be changed."""
+        self._partners_of = lru_cache(None)(self._find_partners)
         self._make_edges()
 
     def merged(self, data: bytes) -> list[int]:
@@ -101,14 +103,8 @@ class Pairs:
         """Return whether merging the symbols of two ids gives the two ids."""
         return self.merged(self._tokens[left] + self._tokens[right]) == [left, right]
 
-    def followers(self, left: int) -> Ids:
-        """Return a bit mask of the ids that stay apart from `left`; it must not be changed."""
-        found = self._followers.get(left)
-        if found is None:
-            found = self._followers[left] = packed_bits(self.apart(left))
-            while len(self._followers) > MAX_KEPT:
-                self._followers.pop(next(iter(self._followers)), None)
-        return found
+    def _find_followers(self, left: int) -> Ids:
+        return packed_bits(self.apart(left))
 
     def apart(self, left: int) -> Bits:
         """Return for each id whether `left` and the id stay apart."""
@@ -197,42 +193,21 @@ class Pairs:
             yield id, level, following
             id, following = int(self._right[id]), level
 
-    def _partners_of(self, symbol: int) -> tuple[Ints, Ints]:
-        """Return the ids that merge with `symbol` on their left, and the ranks of these merges."""
-        found = self._partners.get(symbol)
-        if found is None:
-            found = self._partners[symbol] = self._find_partners(symbol)
-        return found
-
     def _find_partners(self, symbol: int) -> tuple[Ints, Ints]:
+        """Return the ids that merge with `symbol` on their left, and the ranks of these merges."""
         if self._ids is None:
-            pairs = dict(self._by_left.get(symbol, ()))
+            first, end = np.searchsorted(self._by_left[0], (symbol, symbol + 1))
+            pairs = dict(self._by_left[1:, first:end].T.tolist())
         else:
             token = self._tokens[symbol]
             pairs = {}
-            for result in self._beginning_with(token):
+            tokens, ids = self._sorted
+            for result in (ids[at] for at in beginning_with(tokens, token)):
                 right = self._ids.get(self._tokens[result][len(token) :])
                 if right is not None:
                     pairs[right] = result
         partners = np.fromiter(pairs, np.int64, len(pairs))
         return partners, np.fromiter(pairs.values(), np.int64, len(pairs))
-
-    @once
-    def _by_left(self) -> dict[int, list[tuple[int, int]]]:
-        """The right ids and the ranks of the merges of each left id."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for (left, right, _), rank in zip(self._merges.tolist(), self._ranks.tolist(), strict=True):
-            found.setdefault(left, []).append((right, rank))
-        return found
-
-    def _beginning_with(self, start: bytes) -> Iterator[int]:
-        """Yield the longer tokens that begin with `start`."""
-        tokens, ids = self._sorted
-        for place in range(bisect_left(tokens, start), len(tokens)):
-            if not tokens[place].startswith(start):
-                return
-            if len(tokens[place]) > len(start):
-                yield ids[place]
 
     @once
     def _sorted(self) -> tuple[list[bytes], list[int]]:

@@ -15,28 +15,46 @@ from bpe.canonical.next_text_ids import NextTextIds
 from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Prepend, Replace
+from bpe.types import NormalizesText
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
 from support import max_examples, seeded
 
-LETTERS = ["a", "b", " ", "<", "e", ">", "é", "中"]
+LETTERS = ["a", "b", " ", "▁", "\n", "<", "e", ">", "é", "中", "\u3000"]
+MARK = "▁".encode()
 FIRST = 1 + len(BYTE_NAMES)
 """The id of the first piece."""
 MARKS = Replace(" ", "▁", False)
-NORMALIZERS = [NormalizerChain((Prepend("▁"), MARKS)), NormalizerChain((MARKS,))]
+NORMALIZERS: list[NormalizesText] = [
+    NormalizerChain((Prepend("▁"), MARKS)),
+    NormalizerChain((MARKS,)),
+    NormalizerChain((), MetaspaceStep(prepend_scheme="always")),
+    NormalizerChain((), MetaspaceStep(prepend_scheme="first")),
+    SentencePieceNormalizer(remove_extra_whitespaces=False),
+]
+CONTENTS = ["<e>", "<e>b", "a<", "é", "<é"]
+FEATURES: dict[str, list[str]] = {
+    "plain": [],
+    "marks": ["▁▁", "▁▁▁", "▁a", "▁", "\n", "<▁"],
+    "spaces": ["  ", " <", "a b", "\n\n"],
+    "strips": [],
+}
+"""Contents of added tokens, some of which merging makes as well."""
 REST = [bytes([byte]) + more for byte in (0x80, 0x90, 0xA1) for more in (b"", b"\x80", b"\x80\x80")]
 ENDINGS = [b"", b"a", b" ", *REST]
 
 
-def random_tokenizer(rng: Random, backend: BackendName) -> Tokenizer:
+def random_tokenizer(rng: Random, backend: BackendName, feature: str) -> Tokenizer:
     """Return a tokenizer with random merges or scores, byte tokens and added tokens."""
-    pieces = ["▁", "a", "b", "<", "e", ">", *rng.sample(["é", "中"], rng.randrange(3))]
+    optional = ["é", "中", "\n", "\u3000"]
+    pieces = ["▁", "a", "b", "<", "e", ">", *rng.sample(optional, rng.randrange(5))]
     merges = []
     for _ in range(rng.randrange(3, 14)):
-        left, right = rng.choice(pieces), rng.choice(pieces)
+        left, right = rng.choice(["▁", *pieces]), rng.choice(["▁", *pieces])
         if len(left + right) > 4:
             continue
         if left + right not in pieces:
@@ -57,14 +75,19 @@ def random_tokenizer(rng: Random, backend: BackendName) -> Tokenizer:
         vocabulary = CharacterVocabulary(
             tokens, scores, unknown_id=0, byte_ids=tuple(range(1, 257))
         )
-    added = [AddedToken("<e>", size), AddedToken("<e>b", size + 2), AddedToken("a<", size + 3)]
-    return Tokenizer(
-        vocabulary,
-        WHOLE,
-        normalizer=rng.choice(NORMALIZERS),
-        added_tokens=rng.sample(added, rng.randrange(4)),
-        backend=backend,
-    )
+    contents = [*rng.sample(CONTENTS, rng.randrange(3)), *FEATURES[feature]]
+    normalizer = rng.choice(NORMALIZERS)
+    in_normalized = isinstance(normalizer, SentencePieceNormalizer) and feature == "plain"
+    added = []
+    for content in rng.sample(contents, min(rng.randrange(6), len(contents))):
+        flags = {}
+        if feature == "strips":
+            flags = {name: rng.random() < 0.5 for name in ("lstrip", "rstrip")}
+        elif in_normalized:
+            flags = {"normalized": rng.random() < 0.5}
+        added.append(AddedToken(content, ids.get(content, size), **flags))
+        size += 1
+    return Tokenizer(vocabulary, WHOLE, normalizer=normalizer, added_tokens=added, backend=backend)
 
 
 def ids_of_mask(mask: Any) -> list[int]:
@@ -78,25 +101,31 @@ def ids_of_mask(mask: Any) -> list[int]:
 def texts_of(tok: Tokenizer, ids: list[int]) -> list[bytes]:
     """Return texts whose ids may begin with `ids`."""
     tokens, added = tok.vocabulary.token_bytes, {t.id: t.content.encode() for t in tok.added_tokens}
-    texts = [b""]
-    begins = True
+    ways = {(b"", True)}  # texts, and whether a text begins after them
     for id in ids:
-        if id in added:
-            texts = [text + added[id] for text in texts]
-        else:
-            data = tokens[id].replace("▁".encode(), b" ")
-            options = {data, data[1:] if begins and data.startswith(b" ") else data}
-            texts = [text + each for text in texts for each in options]
-        begins = id in added
-    return [text + end for text in texts for end in ENDINGS]
+        longer = set()
+        for text, begins in ways:
+            if id in added:
+                longer.add((text + added[id], True))
+            token = tokens.get(id, b"")
+            for space in (b" ", MARK):
+                data = token.replace(MARK, space)
+                longer.add((text + data, False))
+                if begins and token.startswith(MARK):
+                    longer.add((text + data[len(space) :], False))
+        ways = longer
+    return [text + end for text, _ in ways for end in ENDINGS]
 
 
+@pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("backend", ["native", "python"])
-def test_masks_are_those_of_all_strings(backend: BackendName) -> None:
-    rng = seeded(f"next text {backend}")
-    for _ in range(max_examples(8)):
-        tok = random_tokenizer(rng, backend)
-        letters = rng.sample(LETTERS, 4)
+def test_masks_are_those_of_all_strings(backend: BackendName, feature: str) -> None:
+    rng = seeded(f"next text {backend} {feature}")
+    for _ in range(max_examples(3)):
+        tok = random_tokenizer(rng, backend, feature)
+        contents = [token.content for token in tok.added_tokens]
+        several = [*rng.choice([" ", "▁", "\n"]), *rng.choice([*contents, ""])]
+        letters = list(dict.fromkeys([*several, *rng.sample(LETTERS, 4)]))[:4]
         found: dict[tuple[int, ...], set[int]] = {}
         for size in range(6 if backend == "native" else 5):
             texts = ["".join(text) for text in product(letters, repeat=size)]
@@ -121,6 +150,46 @@ def test_masks_are_those_of_all_strings(backend: BackendName) -> None:
             for id in rng.sample(range(FIRST, tok.vocab_size), 5):
                 refusal = tok.why_refused(start, id)
                 assert (refusal is None) == (id in allowed)
+
+
+def test_an_id_with_two_readings() -> None:
+    """Merging gives the id of an added token too, as for the runs of "▁" of Gemma 3."""
+    vocabulary = TextVocabulary(
+        {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), 257: "▁", 258: "a", 259: "▁▁", 260: "▁▁a"},
+        [(257, 257, 259), (259, 258, 260)], TextOptions("<unk>", True, True),
+    )  # fmt: skip
+    tok = Tokenizer(
+        vocabulary, WHOLE, normalizer=NORMALIZERS[1], added_tokens=[AddedToken("▁▁", 259)]
+    )
+    assert tok.encode("  ▁▁a", "allow") == [259, 259, 258]
+    # Merging joins two spaces and "a", but the added token does not join "a".
+    assert 258 in ids_of_mask(tok.next_allowed([259]))
+    # "  ▁▁" and "▁▁  " both have the ids, and "▁▁▁▁" gives them as well.
+    assert {257, 258, 259} <= set(ids_of_mask(tok.next_allowed([259, 259])))
+    for size in range(2, 9):
+        ids = [259] * size
+        for start in range(size + 1):
+            assert (tok.next_allowed(ids, start=start) == tok.next_allowed(ids)).all()
+    assert tok.why_refused([258, 257], 257) is not None
+
+
+def test_added_tokens_that_no_text_has() -> None:
+    """A token takes the white space before it, and one in another's text hides the other."""
+    vocabulary = TextVocabulary(
+        {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), 257: "▁", 258: "a", 259: "\n"}, [],
+        TextOptions("<unk>", True, True),
+    )  # fmt: skip
+    added = [AddedToken("<e>", 300, lstrip=True), AddedToken("<f>", 301)]
+    tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[1], added_tokens=added)
+    assert 300 in ids_of_mask(tok.next_allowed([258]))
+    for ids in ([259], [*(1 + byte for byte in "\u3000".encode())]):
+        assert tok.is_canonical(ids)
+        assert ids_of_mask(tok.next_allowed(ids))[-1] == 301
+        assert 300 not in ids_of_mask(tok.next_allowed(ids))
+    added = [AddedToken("<é", 300, normalized=True), AddedToken("é", 301)]
+    tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[-1], added_tokens=added)
+    assert tok.encode("a<é", "allow")[-1] == 301
+    assert 300 not in ids_of_mask(tok.next_allowed([257, 258]))
 
 
 def is_utf8(text: bytes) -> bool:
@@ -155,10 +224,14 @@ def test_unsupported_features() -> None:
         TextOptions("<unk>", True, True),
     )  # fmt: skip
     for token, feature in {
-        AddedToken("<e>", 300, rstrip=True): "the flags lstrip and rstrip",
-        AddedToken("a b", 300): "which has a space",
+        AddedToken("<e> ", 300, rstrip=True): "which begins or ends with white space",
+        AddedToken("▁<", 300, rstrip=True): "beside tokens that have or strip spaces",
+        AddedToken("▁ <", 300): "beside tokens that have or strip spaces",
+        AddedToken("<e>", 300, single_word=True): "the flag single_word",
+        AddedToken("b", 299): "added tokens that share an id",
     }.items():
-        tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[0], added_tokens=[token])
+        added = [AddedToken("<f>", 299), token]
+        tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[0], added_tokens=added)
         with pytest.raises(UnsupportedError, match=feature):
             tok.next_allowed([257])
 
