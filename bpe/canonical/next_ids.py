@@ -33,8 +33,9 @@ from bpe.canonical.open_ways import OpenWays
 from bpe.canonical.pairs import Pairs
 from bpe.canonical.splits import CLOSED, Split, Splits
 from bpe.canonical.token_texts import TokenTexts, complete_part
-from bpe.encoding.added_tokens import AddedToken, is_white
+from bpe.encoding.added_tokens import AddedToken
 from bpe.types import Ids
+from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Encode: TypeAlias = Callable[[list[bytes]], "list[list[int]]"]
 MAX_STATES = 1024
@@ -96,8 +97,9 @@ class NextIds:
             has_content[id] = self._contents.is_in(token)
         self._has_content = packed_bits(has_content)
         begins_white = np.zeros(size, bool)
-        for id, text in zip(texts.ids.tolist(), texts.texts, strict=True):
-            begins_white[id] = is_white(text[0])
+        is_white = np.isin([ord(text[0]) for text in texts.texts], list(WHITE_SPACE_CODE_POINTS))
+        begins_white[texts.ids[is_white]] = True
+        begins_white[texts.ids[~is_white]] = False
         self._begins_white = packed_bits(begins_white)
         self.allowed = lru_cache(MAX_STATES)(self._allowed)
         """Returns a bit mask of the ids that may follow open ids; it must not be changed."""
@@ -195,6 +197,7 @@ class NextIds:
         uncertain: dict[int, frozenset[int]] = {}
         apart = self._pairs.followers(state.ids[-1])
         known: dict[bytes, tuple[bool, frozenset[int]]] = {}
+        is_stripped = not state.text and state.last_added in self._strips_after
         for id in self._texts.inside:
             if not has_bit(apart, id):
                 continue
@@ -206,6 +209,8 @@ class NextIds:
             ends = [""] if end == len(data) else self._texts.completions(id, data[end:])
             for more in ends:
                 if not self._texts.is_normal(state.text + text + more):
+                    continue
+                if is_stripped and ord((text + more)[0]) in WHITE_SPACE_CODE_POINTS:
                     continue
                 key = self._classes.text(text + more).tobytes()
                 if key not in known:

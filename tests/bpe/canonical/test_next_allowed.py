@@ -175,6 +175,19 @@ def test_refusals() -> None:
             assert refusal.ids != [*ids, id]
 
 
+def test_white_space_after_an_rstrip_token() -> None:
+    """The token takes white space after it, also a character of several bytes, but not "▁"."""
+    tokens = BYTES | {256: b"\xe2\x96", 257: "▁".encode()}
+    added = [AddedToken("<e>", 300, rstrip=True)]
+    tok = Tokenizer(Vocabulary(tokens), "llama3", added_tokens=added)
+    assert tok.encode("<e>▁", "allow") == [300, 257]
+    assert 257 in ids_of_mask(tok.next_allowed([300]), tok.vocab_size)
+    assert tok.encode("<e>\u3000", "allow") == [300]
+    wide = [300, 0xE3, 0x80]
+    assert 0x80 not in ids_of_mask(tok.next_allowed(wide), tok.vocab_size)
+    assert 0x81 in ids_of_mask(tok.next_allowed(wide), tok.vocab_size)
+
+
 def test_start_does_not_change_the_mask() -> None:
     rng = seeded("start")
     tok = small(added_tokens=[AddedToken("<e>", 300)])
