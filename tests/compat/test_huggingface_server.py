@@ -128,16 +128,17 @@ import importlib, sys
 def show(folder, child=""):
     import tokenizers
     from transformers import PreTrainedTokenizerFast  # takes half the time of AutoTokenizer
+    assert sys.argv[1] == folder
     for tok in (
         PreTrainedTokenizerFast.from_pretrained(folder)._tokenizer,
         tokenizers.Tokenizer.from_file(folder + "/tokenizer.json"),
     ):
         print(type(tok).__module__, flush=True)
     if child:
-        start(folder, child, [])
+        start(folder, *child.split("."), [])
 
-def start(folder, package, children):
-    context = importlib.import_module(package).get_context("spawn")
+def start(folder, package, method, children):
+    context = importlib.import_module(package).get_context(method)
     process = context.Process(target=show, args=(folder, *children))
     process.start()
     process.join()
@@ -146,25 +147,32 @@ def start(folder, package, children):
 if __name__ == "__main__":
     from bpe.compat import huggingface as hf
 
-    folder, package = sys.argv[1:]
+    folder, way = sys.argv[1:]
+    start(folder, *way.split("."), [])  # a fork server now runs without the patch
     with hf.patched(factories=True, processes=True):
-        start(folder, package, [package])
-    if package == "multiprocessing":  # each process takes seconds to import transformers
+        start(folder, *way.split("."), [way])
+    if way == "multiprocessing.spawn":  # each process takes seconds to import transformers
         with hf.patched(factories=True):
-            start(folder, package, [])
+            start(folder, *way.split("."), [])
         with hf.patched(processes=True):
-            start(folder, package, [])
+            start(folder, *way.split("."), [])
 """
 
 
+# Workers of torch's DataLoader come from multiprocessing, and those of datasets from multiprocess.
 @pytest.mark.parametrize("package", ["multiprocessing", "multiprocess"])
-def test_spawned_processes_of_a_script_are_patched(tok: Any, tmp_path: Path, package: str) -> None:
-    if package == "multiprocess":  # the workers of datasets
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_started_processes_of_a_script_are_patched(
+    tok: Any, tmp_path: Path, package: str, method: str
+) -> None:
+    if package == "multiprocess":
         need(package)
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"{sys.platform} has no {method}")
     script = tmp_path / "a_script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     output = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), package],
+        [sys.executable, str(script), str(tmp_path), f"{package}.{method}"],
         env=environment(),
         stdout=subprocess.PIPE,
         text=True,
@@ -172,8 +180,8 @@ def test_spawned_processes_of_a_script_are_patched(tok: Any, tmp_path: Path, pac
         check=True,
     ).stdout
     ours, real = "bpe.compat.huggingface.tokenizers", "tokenizers"
-    parts = [real, real, ours, real] if package == "multiprocessing" else []
-    assert output.split() == [*[ours] * 4, *parts]
+    parts = [real, real, ours, real] if (package, method) == ("multiprocessing", "spawn") else []
+    assert output.split() == [real, real, *[ours] * 4, *parts]
 
 
 def test_a_program_must_be_named() -> None:

@@ -1,13 +1,14 @@
 """Let processes that multiprocessing spawns call `patch` before they run the main module.
 
 A spawned process first imports the module that runs as `__main__` in its parent. With the option
-`processes` it imports `spawned` instead, which calls `patch` and then runs that module.
+`processes` it imports `spawned` instead, which calls `patch` and then runs that module. It finds
+the options and the module as JSON in the last item of sys.argv, and removes it. An environment
+variable would not reach the processes of a fork server that runs already.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
@@ -17,10 +18,10 @@ from typing import Any
 from bpe.compat.huggingface import settings
 
 MODULE = "bpe.compat.huggingface.spawned"
-VARIABLE = "PRETOK_HF_MAIN"
-"""The environment variable for spawned processes: how they get the main module, and the options."""
 KEYS = ("init_main_from_name", "init_main_from_path")
 """The keys of multiprocessing for the main module: its name, or its path."""
+main_of_parent: dict[str, str] = {}
+"""In a spawned process, the values of KEYS for the main module of the first parent."""
 
 
 def replacements() -> Iterator[tuple[Any, str, Any]]:
@@ -40,10 +41,10 @@ def _patching(original: Callable[[str], dict[str, Any]]) -> Callable[[str], dict
         if settings.processes:
             main = {key: data.pop(key) for key in KEYS if key in data}
             if main.get(KEYS[0]) == MODULE:  # this process is a spawned one
-                main = json.loads(os.environ[VARIABLE])["main"]
+                main = main_of_parent
             options = settings.current()._asdict()
-            os.environ[VARIABLE] = json.dumps({"main": main, "options": options})
-            data[KEYS[0]] = MODULE
+            message = json.dumps({"main": main, "options": options})
+            data |= {KEYS[0]: MODULE, "sys_argv": [*data["sys_argv"], message]}
         return data
 
     return get_preparation_data

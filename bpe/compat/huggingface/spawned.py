@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
+import sys
 from pathlib import Path
 
 from bpe.compat import huggingface
-from bpe.compat.huggingface.processes import KEYS, VARIABLE
+from bpe.compat.huggingface.processes import KEYS, main_of_parent
 
 if __name__ == "__mp_main__":
-    _data = json.loads(os.environ[VARIABLE])
-    huggingface.patch(**_data["options"])
-    _name, _path = map(_data["main"].get, KEYS)
+    _message = json.loads(sys.argv.pop())
+    main_of_parent.update(_message["main"])
+    huggingface.patch(**_message["options"])
+    _name, _path = map(main_of_parent.get, KEYS)
     _content = {}
     # multiprocessing does not import `__main__` modules of packages, nor IPython.
     if _name and not _name.endswith("__main__"):
