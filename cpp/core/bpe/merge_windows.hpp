@@ -93,7 +93,11 @@ std::size_t merge_windows(const Engine &engine, const Unit *bytes, std::size_t s
   std::vector<Symbol> symbols;
   std::size_t done = 0;  // number of bytes merged
   std::size_t count = 0; // number of symbols written
-  std::size_t window = MAX_SCANNED;
+  // A run of one character merges in a few rounds, so its first window may be larger. The run
+  // may come after two other characters, such as "//" or "|-", and before two others.
+  const bool is_run = size > MAX_SCANNED && size <= 4 * MAX_SCANNED &&
+                      std::memcmp(bytes + 2, bytes + 3, (size - 5) * sizeof *bytes) == 0;
+  std::size_t window = is_run ? size : MAX_SCANNED;
   // The farthest end of a window of which no symbol was kept. Until `done` passes this end,
   // windows never shrink: a smaller window could fail at the same place again.
   std::size_t settled = 0;
