@@ -71,7 +71,7 @@ class Bound(NamedTuple):
             raise ValueError(
                 f"memory_mb={self.memory_mb}; {why} {-(-(needed + taken) // MB)} MB here: the "
                 f"process already takes {-(-taken // MB)} MB, and {-(-needed // MB)} MB come on "
-                "top; pass at least this number"
+                "top; pass a larger memory_mb="
             )
         return room
 
