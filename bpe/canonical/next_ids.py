@@ -267,11 +267,10 @@ class NextIds:
             fitting.append((each, fits))
         uncertain = dict.fromkeys(places_of(doubtful & ~allowed), frozenset[int]())
         for id in uncertain:
-            groups = self._texts.places(id)
+            places = self._texts.places(id)
             for each, fits in fitting:
                 if has_bit(fits & each.tried, id):
-                    found = [each.firsts.get(int(each.groups.of[at])) for at in groups]
-                    uncertain[id] = uncertain[id].union(*filter(None, found))
+                    uncertain[id] |= each.firsts_after(places)
         return allowed, uncertain
 
     def _unmade_after(self, start: bytes) -> list[int]:

@@ -14,7 +14,6 @@ from bpe.canonical.classes import APOSTROPHE, Classes
 from bpe.canonical.splits import CLOSED, Split, Splits, Ways
 from bpe.canonical.token_groups import TextKey, TokenGroups
 from bpe.canonical.token_texts import TokenTexts
-from bpe.once import once
 from bpe.types import Ids
 
 MAX_WAYS = 256
@@ -25,15 +24,24 @@ class OpenWay(NamedTuple):
     """One way to split an open text and tokens.
 
     `closed` and `tried` are bit masks of ids: `closed` of those whose token can end a pre-token in
-    this way, `tried` of all that can be split in this way. `firsts` maps the groups of tokens that
-    do not end the pre-token to the classes of the characters that may follow.
+    this way, `tried` of all that can be split in this way. `open_groups` has the groups of tokens
+    that do not end the pre-token, sorted, and `firsts` the classes of the characters after them.
     """
 
     way: Split
     closed: Ids
     tried: Ids
     groups: TokenGroups
-    firsts: dict[int, set[int]]
+    open_groups: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+
+    def firsts_after(self, places: range) -> frozenset[int]:
+        """Return the classes of the characters that may follow the texts at `places`."""
+        groups = self.groups.of[places.start : places.stop]
+        lows = np.searchsorted(self.open_groups, groups)
+        highs = np.searchsorted(self.open_groups, groups, "right")
+        parts = (self.firsts[low:high].tolist() for low, high in zip(lows, highs, strict=True))
+        return frozenset().union(*parts)
 
 
 class OpenWays:
@@ -50,7 +58,15 @@ class OpenWays:
         """Store the parts; is_cut(a, b) says whether every text is cut between two characters."""
         self._classes, self._splits, self._texts = classes, splits, texts
         self._is_cut, self._size = is_cut, size
-        self._solo: dict[TokenGroups, Ways] = {}
+        self._groups = TokenGroups(texts.texts, classes)
+        self._after_apostrophe = self._groups
+        if classes.suffix_size:
+            self._after_apostrophe = TokenGroups(texts.texts, classes, True)
+        # The ways to split each token at the start of a text.
+        self._solo = {
+            groups: splits.of("", groups.examples)
+            for groups in (self._groups, self._after_apostrophe)
+        }
         self._known: OrderedDict[tuple[bytes, bool], list[OpenWay]] = OrderedDict()
 
     def of(self, text: str) -> list[OpenWay]:
@@ -88,7 +104,7 @@ class OpenWays:
         reach = max(self._classes.suffix_size, 1)
         groups = self._after_apostrophe if APOSTROPHE in text[-reach:] else self._groups
         if not text:
-            ways = self._alone(groups)
+            ways = self._solo[groups]
         else:
             cut = {char: self._is_cut(text[-1], char) for char in groups.firsts}
             joined = [at for at, token in enumerate(groups.examples) if not cut[token[0]]]
@@ -96,7 +112,7 @@ class OpenWays:
             is_cut[joined] = False
             ways = self._splits.of(text, [groups.examples[at] for at in joined])
             ways.rows[:, 0] = np.array(joined, np.int64)[ways.rows[:, 0]]
-            alone = self._alone(groups).rows
+            alone = self._solo[groups].rows
             alone = alone[is_cut[alone[:, 0]]]
             if len(alone):
                 way = Split(tuple(self._splits.ends(text)[:-1]), True)
@@ -108,20 +124,12 @@ class OpenWays:
             for number, way in enumerate(ways.ways)
         ]
 
-    def _alone(self, groups: TokenGroups) -> Ways:
-        """Return the ways to split each token at the start of a text."""
-        found = self._solo.get(groups)
-        if found is None:
-            found = self._solo[groups] = self._splits.of("", groups.examples)
-        return found
-
     def _open_way(self, way: Split, groups: TokenGroups, rows: NDArray[np.int64]) -> OpenWay:
         is_closed = rows[:, 2] == CLOSED
-        firsts: dict[int, set[int]] = {}
-        for group, _, first in rows[~is_closed].tolist():
-            firsts.setdefault(group, set()).add(first)
+        open_groups, _, firsts = rows[~is_closed].T
+        order = np.argsort(open_groups, kind="stable")
         closed, tried = self._mask(groups, rows[is_closed, 0]), self._mask(groups, rows[:, 0])
-        return OpenWay(way, closed, tried, groups, firsts)
+        return OpenWay(way, closed, tried, groups, open_groups[order], firsts[order])
 
     def _mask(self, groups: TokenGroups, chosen: NDArray[np.int64]) -> Ids:
         """Return a bit mask of the ids that have a text of one of the groups."""
@@ -130,11 +138,3 @@ class OpenWays:
         bits = np.zeros(self._size, bool)
         bits[self._texts.ids[is_chosen[groups.of]]] = True
         return packed_bits(bits)
-
-    @once
-    def _groups(self) -> TokenGroups:
-        return TokenGroups(self._texts.texts, self._classes)
-
-    @once
-    def _after_apostrophe(self) -> TokenGroups:
-        return TokenGroups(self._texts.texts, self._classes, True)
