@@ -184,8 +184,9 @@ class TokenizerCanonical(TokenizerBudgets):
         tables, which takes seconds for 100,000 tokens. Masks of the last open words are kept.
 
         Raises UnsupportedError, which names the feature. A byte-level tokenizer may not have a
-        normalizer other than NFC, a decoder, a prefix space, `single_word` tokens, a pre-tokenizer
-        that is not a preset, or a preset with Phrase or Enclosed rules. A model whose tokens are
+        normalizer other than NFC, `normalized` tokens with NFC, a decoder, a prefix space,
+        `single_word` tokens, a pre-tokenizer that is not a preset, or a preset with Phrase or
+        Enclosed rules. A model whose tokens are
         text must have tokens for all bytes, no rules that split its text, no normalizer that
         changes more than spaces, and no `single_word` tokens. Its added tokens may have "▁" only if
         none of them has or strips spaces. Raises UnknownTokenError for an id from `start` on that

@@ -53,7 +53,10 @@ def unsupported_feature(
         if not is_text and vocabulary.bytes_of(token.id) not in (None, token.content.encode()):
             return f"added token {shortened(token.content)}, whose id is that of another token"
     if cuts is None:
-        return "the normalizer" if has_normalizer else "the vocabulary"
+        if has_normalizer:
+            return "the normalizer"
+        is_bytes = isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level
+        return "a byte-level vocabulary that merges text" if is_bytes else "the vocabulary"
     if cuts.is_text:
         return _unsupported_in_text(cuts, added, vocabulary)
     if has_decoder:

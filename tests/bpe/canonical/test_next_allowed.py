@@ -12,6 +12,7 @@ import pytest
 import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 from bpe.canonical.next_ids import NextIds
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Lowercase
 from paths import shared
@@ -209,6 +210,12 @@ def test_unsupported_features() -> None:
         "add_prefix_space": small(add_prefix_space=True),
         "single_word": small(added_tokens=[AddedToken("<e>", 300, single_word=True)]),
         "the behavior 'merged_with_next'": small(preset="superbpe"),
+        "searched in normalized text": small(
+            normalizer="NFC", added_tokens=[AddedToken("<e>", 300, normalized=True)]
+        ),
+        "a byte-level vocabulary that merges text": Tokenizer(
+            TextVocabulary({0: "a"}, [], TextOptions(byte_level=True)), "gpt2"
+        ),
     }.items():
         with pytest.raises(UnsupportedError, match=feature):
             tok.next_allowed([97])
