@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
@@ -12,13 +13,19 @@ from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, ListedModel
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.format import BYTE_ORDER_MARK, Format, ReadOptions, Source
+from bpe.formats.json_value import Value
 from bpe.formats.native_readers import native_vocabulary, open_native
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
-from bpe.formats.tokenizer_config import config_tokens
+from bpe.formats.tokenizer_config import config_tokens, join, named_tokens
+from bpe.normalizers.chain import NFC
+from bpe.types import NormalizesText
 from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path
+from pretok.preset import Preset
+from pretok.presets.cl100k import QWEN2
+from pretok.presets.gpt2 import GPT2
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 NAMES = {VOCAB: MERGES, "encoder.json": "vocab.bpe"}
@@ -28,8 +35,22 @@ The first pair is of Hugging Face, the second of OpenAI.
 """
 
 
+_SPLITS: dict[object, tuple[Preset, NormalizesText | None]] = {
+    "GPT2Tokenizer": (GPT2, None),
+    "Qwen2Tokenizer": (QWEN2, NFC),
+}
+"""The split and the normalizer of classes of transformers, without "Fast" after the name."""
+_NAMED_BY_CLASS = "<|endoftext|>"
+"""The special token of these classes, for each of _DEFAULTS that a tokenizer_config.json lacks."""
+_DEFAULTS = {"GPT2Tokenizer": ("unk", "bos", "eos"), "Qwen2Tokenizer": ("unk", "eos", "pad")}
+
+
 class Gpt2Format(Format):
-    """A vocab.json and its merges.txt; a tokenizer_config.json next to them has added tokens."""
+    """A vocab.json and its merges.txt.
+
+    A tokenizer_config.json next to them has added tokens. It may name a class of transformers that
+    says how to split text.
+    """
 
     name = "vocab.json and merges.txt"
     says_split = False
@@ -45,12 +66,15 @@ class Gpt2Format(Format):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         vocab_path, merges_path = source.paths
         vocab_data, merges_data = source.contents
-        added, add_prefix_space = _read_config(vocab_path)
+        config = _read_config(vocab_path)
+        added, add_prefix_space = config.added_tokens, config.add_prefix_space
         if options.added_tokens is not None:
             added = options.added_tokens
         with named(vocab_path):
             vocab = json_value.parse(vocab_data)
-            vocab.object()
+            ids = vocab.object()
+        if config.named and options.added_tokens is None:
+            added = join((), added, config.named, ids)
         with named(merges_path):
             pairs, line_numbers = parse_merges(merges_data)
             if not pairs and len(vocab.value) > 256 + len(added):
@@ -67,8 +91,10 @@ class Gpt2Format(Format):
             vocabulary, decoder = byte_level_model(model, _native(vocab_data, pairs, added))
         return TokenizerSpec(
             vocabulary,
-            why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",
+            config.preset,
+            f"{VOCAB} and {MERGES} do not say how to split text",
             added_tokens=added,
+            normalizer=config.normalizer,
             add_prefix_space=add_prefix_space,
             decoder=decoder,
         )
@@ -151,16 +177,34 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
     return pairs, numbers
 
 
-def _read_config(vocab_path: Path) -> tuple[tuple[AddedToken, ...], bool]:
-    """Return the added tokens and add_prefix_space of the tokenizer_config.json, if one exists."""
+class _Config(NamedTuple):
+    """The content of a tokenizer_config.json; `named` are special tokens without an id."""
+
+    added_tokens: tuple[AddedToken, ...] = ()
+    add_prefix_space: bool = False
+    preset: Preset | None = None
+    normalizer: NormalizesText | None = None
+    named: tuple[str, ...] = ()
+
+
+def _read_config(vocab_path: Path) -> _Config:
+    """Return the content of the tokenizer_config.json, if one exists."""
     config_path = vocab_path.with_name(vocab_path.name.removesuffix(VOCAB) + CONFIG)
     if not vocab_path.name.endswith(VOCAB) or not config_path.is_file():
-        return (), False
+        return _Config()
     with named(config_path):
-        return _parse_config(read(config_path))
+        return _parse_config(json_value.parse(read(config_path)))
 
 
-def _parse_config(data: bytes) -> tuple[tuple[AddedToken, ...], bool]:
-    config = json_value.parse(data)
+def _parse_config(config: Value) -> _Config:
     add_prefix_space = config["add_prefix_space"].flag(default=False)
-    return config_tokens(config), add_prefix_space
+    found = _Config(config_tokens(config), add_prefix_space)
+    kind = config["tokenizer_class"].value
+    name = kind.removesuffix("Fast") if isinstance(kind, str) else ""
+    adds_ids = any(config[flag].value for flag in ("add_bos_token", "add_eos_token"))
+    if name not in _SPLITS or adds_ids:
+        return found
+    preset, normalizer = _SPLITS[name]
+    is_default = any(f"{role}_token" not in config.object() for role in _DEFAULTS[name])
+    tokens = (*named_tokens(config), *([_NAMED_BY_CLASS] if is_default else []))
+    return found._replace(preset=preset, normalizer=normalizer, named=tokens)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe import AddedToken, UnsupportedError, VocabularyError
+from bpe import AddedToken, BpeError, UnsupportedError, VocabularyError
+from bpe.normalizers.chain import NFC
 from paths import shared
 from pretok.machine.backend import BackendName
 from vocabulary_files import TEXTS, added, gpt2_files, huggingface, made, made_vocabulary, write
@@ -125,6 +126,43 @@ def test_config_beside_the_files(tmp_path: Path) -> None:
     assert ours.added_tokens == (AddedToken("<|x|>", 300, lstrip=True), AddedToken("y", 301, False))
     assert ours.add_prefix_space
     assert bpe.load(vocab, "gpt2", {}).added_tokens == ()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"tokenizer_class": "GPT2Tokenizer", "bos_token": None},
+        {"tokenizer_class": "GPT2TokenizerFast", "add_prefix_space": True, "pad_token": "<|p|>"},
+        {"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|im_end|>", "unk_token": None,
+         "pad_token": None, "additional_special_tokens": ["<|a|>", "<|b|>"]},
+        {"tokenizer_class": "Qwen2TokenizerFast", "added_tokens_decoder": {
+            "300": {"content": "<|x|>", "lstrip": True, "special": True}}},
+    ],
+)  # fmt: skip
+def test_classes_of_transformers(tmp_path: Path, backend: BackendName, config: Any) -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    vocab, _ = gpt2_files(tmp_path)
+    ids = huggingface()["model"]["vocab"]
+    write(vocab, ids | {"<|endoftext|>": len(ids)})
+    write(tmp_path / "tokenizer_config.json", config)
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    ours = bpe.load(tmp_path, backend=backend)
+    assert ours.normalizer == (NFC if "Qwen2" in config["tokenizer_class"] else None)
+    listed = theirs.added_tokens_decoder.items()
+    assert {token.id: token.content for token in ours.added_tokens} == {
+        id: token.content for id, token in listed
+    }
+    for text in (*TEXTS, "e\u0301 2024's", "<|endoftext|>a <|a|>", " <|x|><|im_end|>a<|p|>"):
+        assert ours.encode(text, "allow") == theirs.encode(text, add_special_tokens=False), text
+
+
+def test_a_class_that_adds_ids_does_not_say_the_split(tmp_path: Path) -> None:
+    gpt2_files(tmp_path)
+    for config in ({"add_bos_token": True, "tokenizer_class": "GPT2Tokenizer"},
+                   {"tokenizer_class": "OtherTokenizer"}, {"tokenizer_class": 5}):  # fmt: skip
+        write(tmp_path / "tokenizer_config.json", config)
+        with pytest.raises(BpeError, match="do not say how to split text"):
+            bpe.load(tmp_path)
 
 
 @pytest.mark.parametrize(
