@@ -25,9 +25,6 @@ Session::Place Session::place_before(std::size_t start) const {
   const auto is_kept = [&] {
     if (place.byte > start)
       return false;
-    if (place.piece < pieces_.size() && pieces_[place.piece].given != nullptr &&
-        start - place.byte >= pieces_[place.piece].given->front())
-      return true; // the edit keeps the first of these given ids
     const Piece &before = pieces_[place.piece - 1];
     return before.given != nullptr || before.after <= start - place.byte;
   };
@@ -42,18 +39,10 @@ Session::Place Session::place_after(Place left, std::size_t start, std::size_t e
     if (place.byte < end)
       return false;
     // An id that ends at `start` is on the left side of the edit, even if it has no bytes.
-    const auto is_right = [&](std::size_t first, std::size_t last) {
-      return first >= end && last > start;
-    };
     const Piece &after = pieces_[place.piece];
-    if (after.given != nullptr && is_right(place.byte, place.byte + after.given->front()))
+    if (after.given != nullptr && place.byte + after.given->front() > start)
       return true;
-    if (place.piece == left.piece)
-      return false;
-    const Piece &before = pieces_[place.piece - 1];
-    if (before.given != nullptr)
-      return is_right(place.byte - before.given->back(), place.byte);
-    return before.before <= place.byte - end;
+    return place.piece != left.piece && pieces_[place.piece - 1].before <= place.byte - end;
   };
   while (place.piece != pieces_.size() && !is_kept())
     go_right(place);
