@@ -21,15 +21,10 @@ constexpr std::size_t WINDOW_FACTOR = 16;
 // a few tokens, and no cut may be between them.
 constexpr std::size_t MAX_TOKENS = 8;
 
-// Returns the number of bytes of context that safe_cut_between needs before a position: the
-// longest added token and one code point.
-std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
-
 // Returns a safe cut between `from` and `to`, if it finds one. The text needs no normalization.
 Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std::uint8_t *data,
                      std::size_t size, std::size_t from, std::size_t to, Encoder::Part rest) {
-  const std::size_t margin = margin_of(added);
-  const std::size_t first = from > margin ? from - margin : 0;
+  const std::size_t first = from - std::min(from, added.longest());
   // The Encoder replaces marks ("▁") by spaces before it splits, so near a mark it splits other
   // bytes than `data`, and a cut of `data` might not be safe.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
@@ -55,8 +50,7 @@ Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std
 Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
                       const AddedTokens &added, const std::uint8_t *data, std::size_t size,
                       std::size_t from, std::size_t to) {
-  const std::size_t margin = margin_of(exact);
-  const std::size_t first = from > margin ? from - margin : 0;
+  const std::size_t first = from - std::min(from, exact.longest());
   const ClearPlaces clear = exact.clear_places(data + first, from - first, to - first);
   std::size_t start = first + clear.start;
   to = first + clear.end;
@@ -71,7 +65,7 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   const std::size_t part = last_nfc_cut(data + start, to - start, 0);
   std::vector<std::uint8_t> normalized;
   to_nfc(data + start, part, normalized);
-  const std::size_t context = start == 0 ? 0 : margin_of(added);
+  const std::size_t context = start == 0 ? 0 : added.longest();
   if (normalized.size() <= context)
     return {};
   const std::size_t cut =

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import threading
-from typing import Any
+from collections.abc import Callable
+from time import thread_time
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -294,10 +296,30 @@ def test_long_texts_take_little_work(native: BackendName) -> None:
     assert np.array_equal(session.ids, tokenizer.encode_array(session.text))
 
 
+@pytest.mark.parametrize("given", [[], [97]])
+def test_edits_of_long_texts_take_little_work(given: list[int], native: BackendName) -> None:
+    """An edit at the start encodes no text after it, also if all cuts depend on given ids."""
+    tokenizer = bpe.train(["the quick brown fox " * 3], vocab_size=280)
+    session = tokenizer.session()
+    for _ in range(1000):
+        session.append("the quick brown fox " * 20)
+        session.extend(given)
+
+    def seconds(call: Callable[[], object]) -> float:
+        start = thread_time()
+        call()
+        return thread_time() - start
+
+    text = session.text
+    whole = min(seconds(lambda: tokenizer.encode_array(text)) for _ in range(5))
+    edit = min(seconds(lambda: session.replace(10, 12, "ab")) for _ in range(20))
+    assert edit * 4 < whole
+
+
 @pytest.mark.parametrize("normalizer", [None, "NFC"])
 @pytest.mark.parametrize("end", ["<s>", "<s>\n", "<s>\n<|im_start|>user\n</s>\n<s>  </s>"])
 def test_turns_that_end_with_tokens_take_little_work(
-    normalizer: str | None, end: str, native: BackendName
+    normalizer: Literal["NFC"] | None, end: str, native: BackendName
 ) -> None:
     """No cut may be after the last tokens, but the text before them is settled."""
     vocabulary = bpe.train(["the quick brown fox " * 3], vocab_size=280).vocabulary
@@ -309,6 +331,15 @@ def test_turns_that_end_with_tokens_take_little_work(
         session.append("the quick brown fox " * words + end)
         assert words < 2 or len(session) - session.stable < 30
     assert ids(session.ids) == tokenizer.encode(session.text, "allow")
+
+
+def test_an_edit_right_before_a_cut(native: BackendName) -> None:
+    """A cut depends on the character before it, the first of the 32 bytes that prove it here."""
+    vocabulary = bpe.Vocabulary(BYTES | {256: b"bb"})
+    session = Tokenizer(vocabulary, "gemma4", backend=native).session("zzac" + "b" * 31)
+    assert session.stable == 4
+    session.replace(3, 4, "b")
+    assert ids(session.ids) == [122, 122, 97, *[256] * 16]
 
 
 def test_an_edit_right_after_a_cut(native: BackendName) -> None:
