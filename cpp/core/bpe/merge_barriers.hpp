@@ -206,16 +206,15 @@ private:
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // Fuzz targets build the tables for each input. Full tables would take most of the time.
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x2000;
-  static constexpr std::uint32_t EMOJI_COUNT = 0x640;
 #else
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
-  static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
 #endif
   // A three-byte sequence with a lead byte below END_LEAD is below FIRST_EMOJI_INDEX and is not
   // a surrogate.
   static constexpr std::uint32_t END_LEAD =
       FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
   static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
+  static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
   // The index of characters without an entry of their own, and of bytes that are not UTF-8. Its
   // entry in `chars_` has all bits: it may merge with anything.
   static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
