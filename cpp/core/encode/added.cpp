@@ -54,16 +54,19 @@ void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normali
     const AddedToken *token;
   };
   std::vector<Pattern> patterns;
-  for (const bool special : {true, false})
-    for (const AddedToken &token : tokens)
-      if (token.normalized == normalized && token.special == special && !token.content.empty())
-        patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
+  for (const AddedToken &token : tokens)
+    if (token.normalized == normalized && !token.content.empty())
+      patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
   if (patterns.empty())
     return;
   // The matcher needs patterns that are sorted by their unsigned bytes. std::string compares
-  // bytes as unsigned numbers.
-  std::stable_sort(patterns.begin(), patterns.end(),
-                   [](const Pattern &a, const Pattern &b) { return a.bytes < b.bytes; });
+  // bytes as unsigned numbers. Of equal patterns, the first special token counts, or else the
+  // first token.
+  std::sort(patterns.begin(), patterns.end(), [](const Pattern &a, const Pattern &b) {
+    if (const int order = a.bytes.compare(b.bytes))
+      return order < 0;
+    return a.token->special != b.token->special ? a.token->special : a.token < b.token;
+  });
   patterns.erase(
       std::unique(patterns.begin(), patterns.end(),
                   [](const Pattern &a, const Pattern &b) { return a.bytes == b.bytes; }),
