@@ -16,6 +16,7 @@ from bpe.canonical.id_cuts import IdCuts
 from bpe.canonical.next_ids import NextIds
 from bpe.canonical.next_text_ids import NextTextIds
 from bpe.canonical.refusals import RefusedId, refusal
+from bpe.characters.marks import SPACE_MARK
 from bpe.decoders.decode import DecodeBytes
 from bpe.encoding.arguments import as_bytes
 from bpe.encoding.pipeline import Call
@@ -264,6 +265,13 @@ class TokenizerCanonical(TokenizerBudgets):
         def encode(texts: list[bytes]) -> list[list[int]]:
             return self._pipeline.encode_batch(list(texts), "allow", "replace", 1)
 
+        backend = self._pipeline.backend
+        # C++ merges pre-tokens in which spaces stand for "▁".
+        merges_spaces = self._pipeline.is_all_native and backend.takes_spaces
+
+        def merge_bytes(data: bytes) -> list[int]:
+            return backend.merge(data.replace(SPACE_MARK.encode(), b" "))
+
         if cuts.is_text:
             return make_next_text_ids(
                 self.added_tokens,
@@ -271,6 +279,7 @@ class TokenizerCanonical(TokenizerBudgets):
                 encode,
                 lambda text: self._pipeline.segments(text, "allow"),
                 self.vocab_size,
+                merge_bytes if merges_spaces else None,
             )
         return make_next_ids(
             cuts,

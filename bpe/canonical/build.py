@@ -12,7 +12,7 @@ from bpe.canonical.classes import Classes
 from bpe.canonical.next_ids import Encode, NextIds
 from bpe.canonical.next_text_ids import NextTextIds, Segments
 from bpe.canonical.open_ways import OpenWays
-from bpe.canonical.pairs import Pairs
+from bpe.canonical.pairs import MergeBytes, Pairs
 from bpe.canonical.splits import Splits
 from bpe.canonical.token_groups import MAX_CLASSES
 from bpe.canonical.token_texts import TokenTexts
@@ -106,8 +106,12 @@ def make_next_text_ids(
     encode: Encode,
     segments: Segments,
     size: int,
+    merge_bytes: MergeBytes | None,
 ) -> NextTextIds:
-    """Return the NextTextIds of a tokenizer without an unsupported feature."""
+    """Return the NextTextIds of a tokenizer without an unsupported feature.
+
+    `merge_bytes` merges a pre-token; None stands for a slower function in Python.
+    """
     assert isinstance(vocabulary, AnyCharacterVocabulary), "cuts.is_text"
     pieces, merges = vocabulary.pieces, vocabulary.merge_rows
     if isinstance(vocabulary, TextVocabulary):
@@ -128,7 +132,7 @@ def make_next_text_ids(
 
     tokens, fallback = vocabulary.token_bytes, vocabulary.byte_ids
     base = [id for text, id in pieces.items() if len(text) == 1]
-    pairs = Pairs(tokens, symbols, base, find, merges, ranks, None, size)
+    pairs = Pairs(tokens, symbols, base, find, merges, ranks, None, size, merge_bytes)
     byte_ids = frozenset(fallback.values())
     tokens = {id: token for id, token in tokens.items() if id not in byte_ids}
     return NextTextIds(pairs, tokens, fallback, added, encode, segments, size)

@@ -36,6 +36,8 @@ from bpe.vocabulary import Rows
 
 Bits: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
+MergeBytes: TypeAlias = Callable[[bytes], list[int]]
+"""Returns the ids of the bytes of a pre-token."""
 
 NEVER = 1 << 40
 """The level of a merge that does not happen."""
@@ -60,8 +62,9 @@ class Pairs:
         ranks: Ints,
         ids: Mapping[bytes, int] | None,
         size: int,
+        merge_bytes: MergeBytes | None = None,
     ) -> None:
-        """Prepare `tokens`.
+        """Prepare `tokens`. `merge_bytes` is a faster function with the results of `merged`.
 
         `base` are the ids of all symbols, and `find` looks up merges. `merges` and `ranks` are all
         merges and their ranks. But if `ids` has the id of each token, every two tokens merge whose
@@ -69,6 +72,7 @@ class Pairs:
         """
         self._tokens, self._symbols, self._find = tokens, symbols, find
         self._ids, self._size = ids, size
+        self._merge_bytes = merge_bytes or self.merged
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
         self._rank = np.full(size, -1, np.int64)
@@ -101,7 +105,7 @@ class Pairs:
 
     def stay_apart(self, left: int, right: int) -> bool:
         """Return whether merging the symbols of two ids gives the two ids."""
-        return self.merged(self._tokens[left] + self._tokens[right]) == [left, right]
+        return self._merge_bytes(self._tokens[left] + self._tokens[right]) == [left, right]
 
     def _find_followers(self, left: int) -> Ids:
         return packed_bits(self.apart(left))
