@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from bpe.types import Errors, Ids, Offsets, Special
 if TYPE_CHECKING:
     from bpe.sessions.prompt_cache import PromptCache
 
-EndIds: TypeAlias = Iterable[int] | Callable[[], Iterable[int]]
-"""The ids that end a turn, or a function that returns them when a mask needs them."""
-
 
 class Chat:
     """An encoded chat. The arrays have one item for each of n ids."""
@@ -35,7 +32,7 @@ class Chat:
         crossing: Crossing = "any",
         errors: Errors = "replace",
         joined: bool = True,
-        end_ids: EndIds | None = None,
+        end_ids: Iterable[int] | Callable[[], Iterable[int]] | None = None,
         cache: PromptCache | None = None,
         salt: str | bytes = b"",
     ) -> None:
@@ -150,7 +147,7 @@ def encode(
     crossing: Crossing = "any",
     errors: Errors = "replace",
     joined: bool = True,
-    end_ids: EndIds | None = None,
+    end_ids: Iterable[int] | Callable[[], Iterable[int]] | None = None,
     cache: PromptCache | None = None,
     salt: str | bytes = b"",
     **kwargs: Any,

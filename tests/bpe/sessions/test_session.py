@@ -212,9 +212,10 @@ def test_continuation(tokenizer: Tokenizer) -> None:
 
 
 def test_a_session_without_its_text(tokenizer: Tokenizer) -> None:
-    word = "abé \n"
-    session = tokenizer.session(word * 3000, "allow", add_special_tokens=True, keep_text=False)
-    whole = tokenizer.session(word * 3000, "allow", add_special_tokens=True)
+    # In Python, each change encodes all text.
+    text = "abé \n" * (3000 if tokenizer.backend == "native" else 100)
+    session = tokenizer.session(text, "allow", add_special_tokens=True, keep_text=False)
+    whole = tokenizer.session(text, "allow", add_special_tokens=True)
     if tokenizer.backend == "native":
         assert session.memory < whole.memory - 12_000
     for step in range(60):
