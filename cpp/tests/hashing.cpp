@@ -107,38 +107,30 @@ std::array<std::string, 2> two_parts(bool collide) {
   return parts;
 }
 
-// Makes a text of 8,000 random `parts`. Learns tokens for two, four, eight and 16 consecutive
+// Makes a text of 2,000 random `parts`. Learns tokens for two, four, eight and 16 consecutive
 // parts, at each place of the text.
 void join_parts(const std::array<std::string, 2> &parts) {
-  constexpr std::size_t COUNT = 8000;
-  std::vector<std::uint32_t> bytes(256);
-  for (std::uint32_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = i;
-  LearnedTokens tokens(bytes, 1);
-  const auto join = [&tokens](LearnedTokens::Symbol left, LearnedTokens::Symbol right,
-                              const std::uint64_t *start) {
+  constexpr std::size_t COUNT = 2000;
+  LearnedTokens tokens;
+  for (std::uint32_t byte = 0; byte < 256; ++byte)
+    tokens.add_initial(&byte, 1);
+  const auto join = [&tokens](LearnedTokens::Symbol left, LearnedTokens::Symbol right) {
     const LearnedTokens::Symbol known = tokens.find(left, right);
-    return known != LearnedTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
+    return known != LearnedTokens::NO_SYMBOL ? known : tokens.add(left, right, true);
   };
   std::array<LearnedTokens::Symbol, 2> last_tokens{};
   for (std::size_t which = 0; which < 2; ++which) {
     last_tokens[which] = static_cast<std::uint8_t>(parts[which][0]);
     for (std::size_t i = 1; i < parts[which].size(); ++i)
-      last_tokens[which] =
-          join(last_tokens[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
+      last_tokens[which] = join(last_tokens[which], static_cast<std::uint8_t>(parts[which][i]));
   }
   std::mt19937 coins(1);
   std::vector<LearnedTokens::Symbol> level;
-  std::vector<std::uint64_t> starts;
-  for (std::size_t i = 0; i < COUNT; ++i) {
-    const std::size_t which = coins() >> 16 & 1;
-    const auto *data = reinterpret_cast<const std::uint8_t *>(parts[which].data());
-    starts.push_back(tokens.store(data, parts[which].size()));
-    level.push_back(last_tokens[which]);
-  }
+  for (std::size_t i = 0; i < COUNT; ++i)
+    level.push_back(last_tokens[coins() >> 16 & 1]);
   for (std::size_t width = 1; width < 16; width *= 2)
     for (std::size_t i = 0; i + 2 * width <= COUNT; ++i)
-      level[i] = join(level[i], level[i + width], &starts[i]);
+      level[i] = join(level[i], level[i + width]);
 }
 
 // Strings with equal polynomial hashes must not take much longer than other strings.
