@@ -39,7 +39,7 @@ class Chat:
         """Encode `segments`; `encode` explains the other arguments."""
         self._parts = with_white_space(tok, segments)
         self._tok, self._errors, self._joined = tok, errors, joined
-        self._find_end_ids = end_ids if end_ids is None or callable(end_ids) else [*end_ids].copy
+        self._given_end_ids = end_ids if end_ids is None or callable(end_ids) else [*end_ids]
         self._mask = mask, crossing
         self.ids: Ids = (
             self._encoded.ids
@@ -55,6 +55,17 @@ class Chat:
 
     def __repr__(self) -> str:
         return f"Chat({len(self.ids)} ids of {len(self.segments.roles)} messages)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A function of a caller may have no pickle, so its ids take its place.
+        return {**self.__dict__, "_given_end_ids": self._end_ids}
+
+    @lazy
+    def _end_ids(self) -> frozenset[int]:
+        given = self._given_end_ids
+        if given is None:
+            return frozenset(self._tok.end_ids)
+        return frozenset(given() if callable(given) else given)
 
     @lazy
     def _encoded(self) -> Segmented:
@@ -125,12 +136,10 @@ class Chat:
 
     def _end_of_turn(self, segment: int, following: int) -> int | None:
         """Return the end of the first end id between two segments, or None if there is none."""
-        find = self._find_end_ids
-        end_ids = self._tok.end_ids if find is None else frozenset(find())
         starts = np.maximum.accumulate(self.spans[0])
         first, last = np.searchsorted(starts, self._ends[[segment + 1, following]]).tolist()
         for at in range(first, last):
-            if int(self.ids[at]) in end_ids:
+            if int(self.ids[at]) in self._end_ids:
                 return int(self.spans[1][at])
         return None
 

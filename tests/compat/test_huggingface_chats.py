@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,15 @@ def test_named_templates_and_tools(tok: Any) -> None:
                                            return_dict=True, **arguments)  # fmt: skip
         found = hf.encode_chat(tok, [{"role": "user", "content": "a"}], **arguments)
         assert found.ids.tolist() == expected["input_ids"]
+
+
+def test_a_chat_has_a_pickle(tok: Any) -> None:
+    tok.chat_template = TEMPLATE
+    chat = hf.encode_chat(tok, HOSTILE)
+    again = pickle.loads(pickle.dumps(chat))
+    assert again.ids.tolist() == chat.ids.tolist()
+    assert again.source_of == chat.source_of
+    assert again.mask("user").tolist() == chat.mask("user").tolist()
 
 
 def test_backends_need_a_template(tok: Any) -> None:
