@@ -35,14 +35,20 @@ The first pair is of Hugging Face, the second of OpenAI.
 """
 
 
-_SPLITS: dict[object, tuple[Preset, NormalizesText | None]] = {
-    "GPT2Tokenizer": (GPT2, None),
-    "Qwen2Tokenizer": (QWEN2, NFC),
+class _Class(NamedTuple):
+    """A class of transformers; each of `roles` that a config lacks is _DEFAULT_TOKEN."""
+
+    preset: Preset
+    normalizer: NormalizesText | None
+    roles: tuple[str, ...]
+
+
+_CLASSES = {
+    "GPT2Tokenizer": _Class(GPT2, None, ("unk", "bos", "eos")),
+    "Qwen2Tokenizer": _Class(QWEN2, NFC, ("unk", "eos", "pad")),
 }
-"""The split and the normalizer of classes of transformers, without "Fast" after the name."""
-_NAMED_BY_CLASS = "<|endoftext|>"
-"""The special token of these classes, for each of _DEFAULTS that a tokenizer_config.json lacks."""
-_DEFAULTS = {"GPT2Tokenizer": ("unk", "bos", "eos"), "Qwen2Tokenizer": ("unk", "eos", "pad")}
+"""Maps the names of known classes, without "Fast" at the end, to what they say."""
+_DEFAULT_TOKEN = "<|endoftext|>"
 
 
 class Gpt2Format(Format):
@@ -202,9 +208,9 @@ def _parse_config(config: Value) -> _Config:
     kind = config["tokenizer_class"].value
     name = kind.removesuffix("Fast") if isinstance(kind, str) else ""
     adds_ids = any(config[flag].value for flag in ("add_bos_token", "add_eos_token"))
-    if name not in _SPLITS or adds_ids:
+    known = _CLASSES.get(name)
+    if known is None or adds_ids:
         return found
-    preset, normalizer = _SPLITS[name]
-    is_default = any(f"{role}_token" not in config.object() for role in _DEFAULTS[name])
-    tokens = (*named_tokens(config), *([_NAMED_BY_CLASS] if is_default else []))
-    return found._replace(preset=preset, normalizer=normalizer, named=tokens)
+    is_default = any(f"{role}_token" not in config.object() for role in known.roles)
+    tokens = (*named_tokens(config), *([_DEFAULT_TOKEN] if is_default else []))
+    return found._replace(preset=known.preset, normalizer=known.normalizer, named=tokens)
