@@ -46,4 +46,4 @@ def flags_of(token: AddedToken) -> dict[str, bool]:
 
 def has_flags(tokens: Iterable[AddedToken]) -> bool:
     """Return whether a token has a flag besides `special`."""
-    return any(flag for token in tokens for flag in [*flags_of(token).values()][1:])
+    return any(getattr(token, name) for token in tokens for name in FLAGS if name != "special")
