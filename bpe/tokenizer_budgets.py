@@ -15,6 +15,7 @@ from bpe.encoding.arguments import as_bytes, validate_text
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import BUDGETS
 from bpe.encoding.pipeline import Call
+from bpe.encoding.utf8 import MAX_CHAR
 from bpe.errors import shortened
 from bpe.once import once
 from bpe.tokenizer_editing import TokenizerEditing
@@ -225,7 +226,7 @@ class TokenizerBudgets(TokenizerEditing):
         if cuts is None:
             return 0
         # An added token that is not complete yet may begin after `end` only, and hide tokens there.
-        end = len(data) - 2 * cuts.longest_added - MAX_CHARACTER
+        end = len(data) - 2 * cuts.longest_added - MAX_CHAR
         if end <= 0:
             return 0
         source = self._reader(special).source(Utf8(data, "replace"), only_ascii=cuts.normalizes)
@@ -243,10 +244,6 @@ class TokenizerBudgets(TokenizerEditing):
             self.add_prefix_space,
             self.added_tokens,
         )
-
-
-MAX_CHARACTER = 4
-"""The maximal number of bytes of a character in UTF-8."""
 
 
 def check_number(n: int) -> None:

@@ -12,7 +12,7 @@ from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.contents import Contents
 from bpe.encoding.added_tokens import is_white
-from bpe.encoding.utf8 import decode_utf8
+from bpe.encoding.utf8 import MAX_CHAR, decode_utf8
 from bpe.normalizers.unicode_forms import begins_anew
 from bpe.types import Ids, Offsets
 from pretok.pre_tokenizer import PreTokenizer
@@ -79,7 +79,7 @@ class StableEnd:
         end = len(text) - self._contents.open_size(text)
         if self._strips:
             while end:
-                char = decode_utf8(text[max(end - 4, 0) : end])[-1:]
+                char = decode_utf8(text[max(end - MAX_CHAR, 0) : end])[-1:]
                 if not is_white(char):
                     break
                 end -= len(char.encode())
@@ -107,7 +107,8 @@ def stable_spans(cuts: Cuts, contents: Contents, text: bytes, starts: Offsets) -
     """
     for place in range(len(starts) - 1, 0, -1):
         at = int(starts[place])
-        before, after = decode_utf8(text[max(at - 4, 0) : at]), decode_utf8(text[at : at + 4])
+        before = decode_utf8(text[max(at - MAX_CHAR, 0) : at])
+        after = decode_utf8(text[at : at + MAX_CHAR])
         if not before or not after or cuts.between(before[-1], after[0]) != CUT:
             continue
         if not contents.may_cover(text[:at], text[at:]):

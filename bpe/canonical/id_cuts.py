@@ -8,10 +8,8 @@ from operator import index
 from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.contents import Contents
+from bpe.encoding.utf8 import MAX_CHAR
 from bpe.normalizers.unicode_forms import begins_anew
-
-MAX_CHAR = 4
-"""The maximal number of bytes of a character in UTF-8."""
 
 
 class IdCuts:

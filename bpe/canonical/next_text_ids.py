@@ -27,6 +27,7 @@ from bpe.canonical.pairs import Pairs
 from bpe.canonical.token_texts import codes_beginning
 from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.utf8 import MAX_CHAR
 from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
@@ -34,7 +35,6 @@ Segments = Callable[[bytes], "list[tuple[int, int, int | None]]"]
 MARK = SPACE_MARK.encode()
 WHITE_SPACE = frozenset(WHITE_SPACE_CODE_POINTS)
 CODE_POINTS, SURROGATES = 0x110000, slice(0xD800, 0xE000)
-MAX_CHAR = 4
 PROBES = (b"a", b"0", b".", b"\n")
 """Texts that show whether a text gets a prefix."""
 MAX_STATES = 1024
@@ -405,8 +405,8 @@ class UnknownCharacters:
         """
         if not start:
             leads = [byte for byte in range(0xC2, 0xF5) if self._find(bytes([byte]), but)]
-            ascii = [byte for byte in np.flatnonzero(self._is_unknown[:0x80]) if byte not in but]
-            return [*map(int, ascii), *leads]
+            single = [byte for byte in np.flatnonzero(self._is_unknown[:0x80]) if byte not in but]
+            return [*map(int, single), *leads]
         codes = codes_beginning(start)
         codes = codes[self._is_unknown[codes]]
         codes = codes[~np.isin(codes, list(but))]

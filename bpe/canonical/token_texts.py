@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bpe.canonical.classes import Classes
 from bpe.canonical.pairs import Bits, Pairs
+from bpe.encoding.utf8 import MAX_CHAR
 from bpe.normalizers.unicode_forms import UnicodeForm, begins_anew, unstable_code_points
 
-MAX_CHAR = 4
 Ids64 = NDArray[np.int64]
 
 

@@ -10,6 +10,9 @@ from typing import TypeAlias
 
 from pretok.text import ESCAPE as ESCAPE
 
+MAX_CHAR = 4
+"""The maximal number of bytes of a character in UTF-8."""
+
 StrOrBytes: TypeAlias = str | bytes
 """A text as backends take it; bytes hold UTF-8."""
 

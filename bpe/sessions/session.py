@@ -13,13 +13,10 @@ from bpe.decoders.decode import list_ids
 from bpe.encoding.arguments import validate_text
 from bpe.encoding.offsets import UnitOffsets
 from bpe.encoding.pipeline import Pipeline
-from bpe.encoding.utf8 import StrOrBytes, decode_utf8, encode_utf8
+from bpe.encoding.utf8 import MAX_CHAR, StrOrBytes, decode_utf8, encode_utf8
 from bpe.errors import SpecialTokenError, shortened
 from bpe.sessions.kept_text import Change, KeptText, PythonText
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text, Unit
-
-MAX_TAIL = 3
-"""The maximal number of bytes of a character after its first one."""
 
 
 class Patch(NamedTuple):
@@ -335,8 +332,8 @@ class Session:
             return starts, ends
         # A character that begins before the first span, or ends after the last, belongs to it.
         low = int(starts.min())
-        first = max(0, low - MAX_TAIL)
-        text = self._kept.text(first, min(self._kept.size, int(ends.max()) + MAX_TAIL))
+        first = max(0, low - (MAX_CHAR - 1))
+        text = self._kept.text(first, min(self._kept.size, int(ends.max()) + MAX_CHAR - 1))
         while first < low and text[0] & 0xC0 == 0x80:
             text, first = text[1:], first + 1
         offsets = UnitOffsets(text, self._errors, "char")
