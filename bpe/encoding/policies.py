@@ -87,11 +87,12 @@ class Policies:
                 f"special={shortened(special)}; expected 'raise', 'text', 'allow', 'plain', "
                 "'content' or a set of special tokens"
             ) from None
-        for name in names - self._special:
-            raise ValueError(
-                f"special= contains {shortened(name)}, which is not a special token of this "
-                f"vocabulary; {self._listed()}"
-            )
+        if names not in self._sets:
+            for name in names - self._special:
+                raise ValueError(
+                    f"special= contains {shortened(name)}, which is not a special token of this "
+                    f"vocabulary; {self._listed()}"
+                )
         return self._for_names(names)[phase]
 
     def key_of(self, special: Special) -> bytes:

@@ -34,17 +34,30 @@ struct FastCalls {
   std::array<MadeAtFirstUse<AddedTokenPhases>, POLICIES> added; // by policy
 };
 
-// Returns the added tokens for the policy with the interned name `special`. Returns nullptr if
-// `special` is any other object.
-const AddedTokenPhases *find_added(FastCalls &calls, PyObject *special) {
+// The added tokens of a call, and the Python object that has them, if no member of FastCalls
+// does. `tokens` is nullptr if the fast path cannot take the policy.
+struct FoundAdded {
+  const AddedTokenPhases *tokens = nullptr;
+  py::object owner;
+};
+
+// Returns the added tokens for the policy `special`, which is an interned name or a set.
+FoundAdded find_added(FastCalls &calls, PyObject *special) {
+  const auto tokens_of = [](const py::object &made) -> const AddedTokenPhases & {
+    return cast_argument<const AddedTokenPhases &>(made, "AddedTokens");
+  };
   for (std::size_t i = 0; i < POLICIES; ++i)
     if (special == calls.names[i].ptr())
-      return &calls.added[i].get([&] {
-        const py::object tokens = py::handle(calls.make_added)(calls.names[i]);
-        return std::make_unique<const AddedTokenPhases>(
-            cast_argument<const AddedTokenPhases &>(tokens, "AddedTokens"));
-      });
-  return nullptr;
+      return {&calls.added[i].get([&] {
+                return std::make_unique<const AddedTokenPhases>(
+                    tokens_of(py::handle(calls.make_added)(calls.names[i])));
+              }),
+              {}};
+  if (!PyAnySet_CheckExact(special))
+    return {};
+  py::object made = py::handle(calls.make_added)(py::handle(special));
+  const AddedTokenPhases &tokens = tokens_of(made);
+  return {&tokens, std::move(made)};
 }
 
 bool is_fast_text(const FastCalls &calls, PyObject *text) {
@@ -82,9 +95,9 @@ template <typename Work>
 PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work work) {
   if (!is_fast_text(calls, text))
     return nullptr;
-  const AddedTokenPhases *added = find_added(calls, special);
+  const FoundAdded added = find_added(calls, special);
   const TextView view(text);
-  if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
+  if (added.tokens == nullptr || (calls.only_ascii && !view.is_ascii()))
     return nullptr;
   const DeferredTokenizer::Lease tokenizer = calls.tokenizers.for_text(view.size());
   const CacheLease cache(tokenizer->caches());
@@ -92,7 +105,7 @@ PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work wo
   const bool is_normal = view.is_below_100() && tokenizer->normalizer() == Normalizer::NFC;
   Scratch scratch;
   return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-    return work(*tokenizer, Utf8View{data, size, is_normal}, *added, *cache);
+    return work(*tokenizer, Utf8View{data, size, is_normal}, *added.tokens, *cache);
   });
 }
 

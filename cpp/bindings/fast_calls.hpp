@@ -15,9 +15,10 @@ namespace pretok {
 //   - `text` is a str; if `only_str` is false, it may also be bytes;
 //   - `text` has fewer than MIN_SIZE_TO_RELEASE code units;
 //   - if `only_ascii` is true, `text` is an ASCII str;
-//   - `special` is "text", "allow" or "raise"; for "raise", `text` has no special token;
+//   - `special` is a set, or "text", "allow", "raise" or "plain"; for "raise", `text` has no
+//     special token;
 //   - `errors` is "replace", and `threads` is None;
-//   - `special` and `errors` are interned, as literals in Python code are.
+//   - these strings are interned, as literals in Python code are.
 // Any other call goes to the function at the same index of `slow_calls`. make_added(special)
 // returns the AddedTokens for a value of `special`. The functions keep `owner`, the owner of
 // `tokenizers` and `objects`, alive.

@@ -28,7 +28,8 @@ ADDED = [AddedToken("<|end|>", 300), AddedToken("<pad>", 301), AddedToken("é<",
 CHARS = st.sampled_from([*"ab <|end>1\n", "é", "\xff", "中", "\u0430", "\U0001f600", "\ud83d",
                          "\ude00", "e\u0301", "<|end|>", "<pad>", "é<"])  # fmt: skip
 TEXTS = st.lists(CHARS, max_size=40).map("".join)
-POLICIES: list[Any] = ["raise", "text", "allow", {"<pad>"}, "".join(["al", "low"])]
+POLICIES: list[Any] = ["raise", "text", "allow", {"<pad>"}, {"<pad>", "<|end|>"}, frozenset(),
+                       {"é<"}, "".join(["al", "low"])]  # fmt: skip
 
 
 def outcome(call: Callable[[], Any]) -> Any:
