@@ -23,6 +23,7 @@ HELPS = {
     "--lossy": "Omit the parts of the tokenizer that the format cannot hold.",
     "--into FILE": "Write FILE, a GGUF model, with the tokenizer in place of its own; OUT may be "
     "FILE.",
+    "--rows-match": "The rows of FILE are already in the order of IN's ids; do not compare ids.",
     "--texts N": "The number of random texts to compare.",
     "--json as_json": "Print JSON.",
 }
@@ -39,6 +40,7 @@ def convert_command(
     preset: Preset | None,
     lossy: bool,
     into: Path | None,
+    rows_match: bool,
     as_json: bool,
     texts: int = TEXTS,
 ) -> None:
@@ -61,8 +63,9 @@ def convert_command(
     """
     with errors_shown():
         result = bpe.convert(
-            source, target, format=format, preset=preset, lossy=lossy, into=into, texts=texts
-        )
+            source, target, format=format, preset=preset, lossy=lossy, into=into,
+            rows_match=rows_match, texts=texts,
+        )  # fmt: skip
     write([json.dumps(_record(result)) + "\n"] if as_json else _lines(result))
 
 

@@ -58,6 +58,7 @@ def convert(
     special_tokens: Mapping[str, int] | None = None,
     lossy: bool = False,
     into: PathLike | None = None,
+    rows_match: bool = False,
     texts: int = TEXTS,
 ) -> Conversion:
     """Write the tokenizer `source` to the file `target`, with equal ids for all compared texts.
@@ -73,7 +74,9 @@ def convert(
     in context, hard cases, and `texts` random texts. Takes a few seconds for a large vocabulary.
 
     `into` is a GGUF file, whose tensors and other metadata `target` gets, byte for byte; only the
-    tokenizer is replaced. `target` may be the same file.
+    tokenizer is replaced. `target` may be the same file. Each token must keep its id, because the
+    model has a row of its embedding for each id. `rows_match` omits this check, for a model whose
+    rows already are in the order of the new ids.
 
     Raises ConversionError, which names a text, if a text differs. Raises VocabularyError, which
     names the parts, if the format cannot hold a part of the tokenizer; `lossy` omits the part, and
@@ -90,6 +93,8 @@ def convert(
     tokenizer = source if isinstance(source, Tokenizer) else load(source, preset, special_tokens)
     path = Path(target)
     name = check_target(format) if format else target_name(path, tokenizer.vocabulary)
+    if rows_match and into is None:
+        raise ValueError("rows_match= needs into=, the model with the rows")
     if into is not None and name != "gguf":
         raise ValueError(f"into= is for GGUF files; the format of {short_path(path)} is {name}")
     spec = adapted(tokenizer.to_spec(), name)
@@ -100,7 +105,7 @@ def convert(
         kept = losses.check(spec, TARGETS[name].title, TARGETS[name].holds(spec, path), lossy)
         lost = losses.names(spec, TARGETS[name].holds(spec, path))
         expected = Tokenizer._of_spec(kept, tokenizer.pre_tokenizer) if lost else tokenizer
-        model = None if into is None else GgufModel.of(Path(into), kept)
+        model = None if into is None else GgufModel.of(Path(into), kept, rows_match)
         files = TARGETS[name].files(kept, path) if model is None else {path: model.head_only()}
         if name == "vocab.json":
             _check_config(files, path)

@@ -6,19 +6,25 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_values, gguf_writer
 from bpe.formats.files import named, opened
 from bpe.formats.gguf_values import GgufValue
 from bpe.formats.spec import TokenizerSpec
-from pretok.errors import short_path
+from bpe.token_facts import TokenType
+from pretok.errors import short_path, shortened
 from pretok.formats import gguf_metadata
 
 _ALIGNMENT = "general.alignment"
 _USUAL_ALIGNMENT = 32
 _TOKENS = "tokenizer.ggml.tokens"
+_TYPES = "tokenizer.ggml.token_type"
+_TABLES = ("token_embd.weight", "output.weight")
+"""The tensors that have a row for each token."""
+_FREE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNUSED})
+"""The types of tokens whose ids a new token may take."""
 _OWN = ("tokenizer.ggml.", "tokenizer.huggingface.", "tokenizer.rwkv.")
 """The starts of the keys of a tokenizer."""
 _TEMPLATE = "tokenizer.chat_template"
@@ -56,15 +62,15 @@ class GgufModel:
             )
 
     @classmethod
-    def of(cls, source: Path, spec: TokenizerSpec) -> GgufModel:
+    def of(cls, source: Path, spec: TokenizerSpec, rows_match: bool) -> GgufModel:
         """Return the file `source` with the tokenizer `spec`.
 
-        Raises VocabularyError if `source` is malformed or has fewer tokens than `spec`, because
-        the model has an embedding for each token; unused tokens fill the rest.
+        Raises VocabularyError if `source` is malformed, if it has fewer rows than `spec` has ids,
+        or if a token would get another row, unless `rows_match`. Unused tokens fill the rest.
         """
         with named(source), gguf_metadata.reading(source) as reader:
-            known = reader.values((_TOKENS, _ALIGNMENT))
-            tokens, alignment = known.get(_TOKENS), known.get(_ALIGNMENT, _USUAL_ALIGNMENT)
+            known = reader.values((_TOKENS, _TYPES, _ALIGNMENT))
+            alignment = known.get(_ALIGNMENT, _USUAL_ALIGNMENT)
             if not isinstance(alignment, int) or alignment < 8 or alignment % 8:
                 raise VocabularyError(f"{_ALIGNMENT} is {alignment!r}; expected a multiple of 8")
             if not reader.is_little_endian:
@@ -72,11 +78,15 @@ class GgufModel:
                     "expected a little-endian GGUF file; convert the model again with a current "
                     "llama.cpp"
                 )
-            count = len(tokens) if isinstance(tokens, list) else 0
-            values = gguf_writer.metadata(spec, count)
-            _check_count(values[_TOKENS], count)
             infos_at = reader.at
-            reader.skip_infos()
+            shapes = reader.shapes()
+            tokens = _list(known.get(_TOKENS))
+            tables = [shapes[name] for name in _TABLES if len(shapes.get(name, ())) == 2]
+            rows = min((shape[1] for shape in tables), default=len(tokens))
+            values = gguf_writer.metadata(spec, rows)
+            _check_count(_list(values[_TOKENS]), rows)
+            if tables and not rows_match:
+                _check_rows(_list(values[_TOKENS]), tokens, _list(known.get(_TYPES)))
             head = reader.head()
             start = len(head) + -len(head) % alignment
             return cls(
@@ -114,12 +124,41 @@ class GgufModel:
             )
 
 
-def _check_count(tokens: object, count: int) -> None:
-    size = len(tokens) if isinstance(tokens, list) else 0
-    if count and size > count:
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _check_count(tokens: list[str], rows: int) -> None:
+    if rows and len(tokens) > rows:
         raise VocabularyError(
-            f"the model has {count} tokens, but the tokenizer has {size}, and the model has no "
-            "embeddings for the others; expected a tokenizer with at most as many ids"
+            f"the model has {rows} tokens, but the tokenizer has {len(tokens)}, and the model has "
+            "no embeddings for the others; expected a tokenizer with at most as many ids, or a "
+            "model whose embeddings were resized first"
+        )
+
+
+def _check_rows(tokens: list[str], old: list[str], types: list[int]) -> None:
+    """Raise VocabularyError if a token of the model would get the row of another one.
+
+    `old` and `types` are those of the model. An added or unused token may be replaced by a new one.
+    """
+    ids = dict(zip(old, range(len(old)), strict=True))
+    moved = [
+        id
+        for id, (new, own) in enumerate(zip(tokens, old, strict=False))
+        if new != own
+        and new != gguf_writer.PADDING.format(id)
+        and (new in ids or id >= len(types) or types[id] not in _FREE)
+    ]
+    if moved:
+        id = moved[0]
+        place = f"id {ids[tokens[id]]}" if tokens[id] in ids else "no id"
+        plural = "s" * (len(moved) != 1)
+        raise VocabularyError(
+            f"{len(moved)} token{plural} would get the embeddings of other tokens: id {id} is "
+            f"{shortened(tokens[id])}, which has {place} in the model, whose id {id} is "
+            f"{shortened(old[id])}; keep the ids (gaps=True, --gaps for shrink), or move the rows "
+            "of the tensors first and pass rows_match=True (--rows-match)"
         )
 
 

@@ -155,11 +155,13 @@ def _check(first: Tokenizer, second: Tokenizer) -> None:
         ("decoder", spec.decoder, other.decoder),
     ):
         if value != other_value and not (part == "split" and is_same_split):
-            shown, other_shown = (
-                getattr(side, "name", None) or side for side in (value, other_value)
-            )
+            sides = [getattr(side, "name", None) or str(side) for side in (value, other_value)]
+            if sides[0] == sides[1]:  # one class, with other fields
+                sides = [str(value), str(other_value)]
+            if sides[0] == sides[1]:
+                sides[1] = "one with other user-defined symbols or another charsmap"
             raise VocabularyError(
-                f"the {part} of the tokenizers differs: {shown} and {other_shown}; {_ADVICE}"
+                f"the {part} of the tokenizers differs: {sides[0]} and {sides[1]}; {_ADVICE}"
             )
     _check_added(first, second)
 

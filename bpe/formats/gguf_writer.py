@@ -1,4 +1,4 @@
-"""Write the tokenizer's part of a GGUF file. gguf.py reads it; gguf_splice.py puts it in a file."""
+"""Write the tokenizer's part of a GGUF file. gguf.py reads it; gguf_into.py puts it in a file."""
 
 from __future__ import annotations
 

@@ -136,15 +136,18 @@ class Reader:
             self.entries.append((key, start, self._at))
         return values
 
-    def skip_infos(self) -> None:
-        """Skip the names, shapes and offsets of the tensors, which come after the values."""
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each tensor by its name, after `values`."""
+        shapes = {}
         for index in range(self.tensors):
             self._key = f"tensor {index} of {self.tensors}"
-            self._text(_MAX_KEY_BYTES)
+            name = self._text(_MAX_KEY_BYTES)
             start, dimensions = self._at, self._number(_U32)
             if dimensions > _MAX_DIMENSIONS:
                 raise self._malformed(f"of {dimensions} dimensions", start)
-            self._skip(8 * dimensions + 4 + 8)  # the shape, the type and the offset
+            shapes[name] = tuple(self._number(_U64) for _ in range(dimensions))
+            self._skip(4 + 8)  # the type and the offset
+        return shapes
 
     def head(self) -> bytes:
         """Return all bytes that were read, once more."""

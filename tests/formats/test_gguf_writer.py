@@ -164,15 +164,21 @@ def test_what_llama_cpp_lacks(tmp_path: Path, options: dict[str, Any], match: st
         bpe.convert(made("python", **{"preset": "gpt2", **options}), tmp_path / "new.gguf")
 
 
-def model(tmp_path: Path, tensors: int = 3, order: str = "<", **changes: Any) -> Path:
-    """Return a GGUF file with tensors, and keys before and after those of the tokenizer."""
+def model(
+    tmp_path: Path, tensors: int = 3, order: str = "<", rows: int = 0, **changes: Any
+) -> Path:
+    """Return a GGUF file with tensors, and keys before and after those of the tokenizer.
+
+    With `rows`, the last tensor is an embedding with this number of rows.
+    """
     values = {**metadata(**changes), "general.name": "m", "llama.block_count": 7}
     values["quantize.imatrix"] = Typed("array", [1.5, 2.5], "float64")
     data = gguf_file(values, order=order, tensors=tensors)
     for index in range(tensors):
-        name = f"blk.{index}.weight".encode()
+        is_table = rows and index == tensors - 1
+        name = b"token_embd.weight" if is_table else f"blk.{index}.weight".encode()
         data += struct.pack("<Q", len(name)) + name
-        data += struct.pack("<IQQIQ", 2, 4, 2, 0, 32 * index)
+        data += struct.pack("<IQQIQ", 2, 4, rows if is_table else 2, 0, 32 * index)
     data += bytes(-len(data) % 32) + bytes(range(32)) * tensors
     return write(tmp_path / "model.gguf", data)
 
@@ -219,6 +225,44 @@ def test_a_smaller_vocabulary_is_padded_and_a_larger_one_refused(tmp_path: Path)
     large = made("python", preset="gpt2", special=(("<|end|>", 265),))
     with pytest.raises(VocabularyError, match="has 265 tokens, but the tokenizer has 266"):
         bpe.convert(large, path, into=path)
+
+
+def test_every_id_keeps_its_row(tmp_path: Path) -> None:
+    """A model with an embedding accepts a tokenizer whose tokens have their ids of the model."""
+    path, new = model(tmp_path, rows=265), tmp_path / "new.gguf"
+    source = made("python", preset="gpt2", special=(("<|end|>", 264),))
+    bpe.convert(source, new, into=path, texts=20)
+    # A new token may take the id of an added one, and ids may be left out.
+    renamed = made("python", preset="gpt2", special=(("<|tool|>", 264),))
+    bpe.convert(renamed, new, into=path, texts=20)
+    bpe.convert(source.shrink(keep=[97, 98, 264], gaps=True).tokenizer, new, into=path, texts=20)
+    old = path.read_bytes()
+    shrunk = source.shrink(keep=[*range(256), 258, 264]).tokenizer
+    swapped = source.remap({256: 257, 257: 256}).tokenizer
+    replaced = bpe.train(["xyz xyz"], vocab_size=258, preset="gpt2")
+    for tok, match in (
+        (shrunk, "2 tokens would get the embeddings of other tokens: id 257 is 'abc', which has "),
+        (swapped, "2 tokens would .* id 256 is 'Ġt', which has id 257 in .* id 256 is 'ab'; keep"),
+        (replaced, "2 tokens would .* id 256 is 'xy', which has no id in the model, whose id 256"),
+    ):
+        with pytest.raises(VocabularyError, match=match):
+            bpe.convert(tok, path, into=path, texts=20)
+        assert path.read_bytes() == old
+        bpe.convert(tok, new, into=path, rows_match=True, texts=20)
+        assert bpe.load(new).encode("abc the") == tok.encode("abc the")
+    with pytest.raises(ValueError, match="rows_match= needs into="):
+        bpe.convert(source, tmp_path / "a.gguf", rows_match=True)
+
+
+def test_the_embedding_says_how_many_ids_fit(tmp_path: Path) -> None:
+    """A model without a tokenizer, such as one whose rows were just cut, has a row for each id."""
+    new = tmp_path / "new.gguf"
+    source = made("python", preset="gpt2", special=(("<|end|>", 264),))
+    bpe.convert(source, new, into=model(tmp_path, rows=270, tokens=...), texts=20)
+    tokens = gguf_metadata.load(new, ["tokenizer.ggml.tokens"])["tokenizer.ggml.tokens"]
+    assert tokens[264:] == ["<|end|>", *(f"[PAD{id}]" for id in range(265, 270))]
+    with pytest.raises(VocabularyError, match="has 264 tokens, but the tokenizer has 265"):
+        bpe.convert(source, new, into=model(tmp_path, rows=264, tokens=...), texts=20)
 
 
 def test_a_model_is_not_overwritten_by_its_tokenizer(tmp_path: Path) -> None:
