@@ -5,7 +5,7 @@ A span is (start, end), half-open, in code points. A word is a pre-token or an a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +22,7 @@ from bpe.normalizers.chain import NFC
 from bpe.normalizers.unicode_forms import is_normal
 from bpe.once import lazy
 from bpe.types import NormalizesText, Offsets, Treatment
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 
 if TYPE_CHECKING:
@@ -78,6 +79,34 @@ class Aligner:
             return None
         names, contents = self._names, self._contents
         return [names[id] if id in names else contents[id] for id in ids]
+
+    def words(
+        self, text: str, ids: list[int], spans: Callable[[], list[Span]]
+    ) -> Sequence[int] | None:
+        """Return the number of the word of each id of a text without added tokens.
+
+        `spans` returns the spans of the ids, not trimmed. Returns None if the text may have added
+        tokens, or words that only `align` finds.
+        """
+        if self._split is None or not self._contents.keys().isdisjoint(ids):
+            return None
+        if self._split.preset == WHOLE:
+            return [0] * len(ids)
+        word_ends = np.asarray(self._split.offsets(text))[1:]
+        # A token belongs to the word that has its last byte.
+        words: list[int] = word_ends.searchsorted([end for _, end in spans()]).tolist()
+        return words
+
+    @cached_property
+    def _split(self) -> PreTokenizer | None:
+        """The pre-tokenizer, if each word of it is text, and no space is added."""
+        tokenizer = self._tokenizer
+        split = tokenizer.pre_tokenizer
+        if not isinstance(split, PreTokenizer) or split.preset.drops_text:
+            return None
+        if split.preset != WHOLE and (tokenizer.normalizer or tokenizer.add_prefix_space):
+            return None
+        return split
 
     @lazy
     def _names(self) -> Mapping[int, str]:

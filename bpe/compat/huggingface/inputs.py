@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from bpe.compat.huggingface.bpe_engine import BpeEngine
+from bpe.compat.huggingface.bpe_engine import BpeEngine, are_str
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.rows import Row, TextRow
 from bpe.compat.huggingface.serving import CallFallbackError
@@ -75,4 +75,4 @@ def encodings(
 
 
 def _is_words(part: Any) -> bool:
-    return type(part) in (list, tuple) and all(isinstance(word, str) for word in part)
+    return type(part) in (list, tuple) and are_str(part)

@@ -57,10 +57,14 @@ class TextRow:
 
     @lazy
     def _spans(self) -> list[Span]:
+        spans = self._char_spans()
+        return self._in_bytes(spans) if self.counts_bytes else spans
+
+    def _char_spans(self) -> list[Span]:
         spans = self._fast_spans(False)
         if spans is None:
             spans = [span for each in self._alignments for span in each.spans]
-        return self._in_bytes(spans) if self.counts_bytes else spans
+        return spans
 
     def _in_bytes(self, spans: list[Span]) -> list[Span]:
         sizes = [len(spans)] if self._sizes is None else self._sizes
@@ -75,7 +79,8 @@ class TextRow:
     def words(self) -> list[int | None]:
         """The number of the word of each id."""
         if self._sizes is None:
-            return self._alignments[0].words
+            words = self._aligner.words(self._texts[0], self.ids, self._char_spans)
+            return self._alignments[0].words if words is None else [*words]
         return [word for word, size in enumerate(self._sizes) for _ in range(size)]
 
     def spans_of(self, start: int, stop: int) -> list[Span]:
