@@ -30,5 +30,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" 
         target_compile_options(${name} PRIVATE -ffat-lto-objects)
       endif()
     endforeach()
+    # Without this option, the linker's plugin optimizes the code of these objects in each program.
+    add_link_options(-fno-lto)
   endif()
 endif()
