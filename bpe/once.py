@@ -1,11 +1,13 @@
-"""Define `once` and `lazy`, properties that are computed on first access."""
+"""Define `once` and `lazy`, properties that are computed on first access, and `kept` methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class once(Generic[Value]):
@@ -79,3 +81,44 @@ def forget(instance: object, *names: str) -> None:
     """Drop the values of these `once` properties; the next access computes them again."""
     for name in names:
         instance.__dict__.pop(f"_once_{name}", None)
+
+
+def kept(size: int | None = None) -> Callable[[Method], Method]:
+    """Return a decorator for a method, whose results are kept for each instance.
+
+    The arguments must be hashable. If there are more than `size` results, the half that was not
+    used for the longest time is dropped. functools.lru_cache of a bound method makes a reference
+    cycle, so its results stay in memory until a garbage collection.
+
+    >>> class Circle:
+    ...     @kept(100)
+    ...     def scaled(self, factor: int) -> list[int]:
+    ...         return [factor]
+    >>> circle = Circle()
+    >>> circle.scaled(2) is circle.scaled(2)
+    True
+    """
+
+    def decorate(method: Method) -> Method:
+        name = f"_kept_{method.__name__}"
+
+        @wraps(method)
+        def call(self: Any, *arguments: Any) -> Any:
+            # Threads need no lock: each operation on the dict is atomic, and a result that another
+            # thread has just removed is computed again.
+            results = self.__dict__.get(name)
+            if results is None:
+                results = self.__dict__.setdefault(name, {})
+            try:
+                result = results.pop(arguments) if size else results[arguments]
+            except KeyError:
+                result = method(self, *arguments)
+                if size and len(results) >= size:
+                    for oldest in list(results)[: size // 2 + 1]:
+                        results.pop(oldest, None)
+            results[arguments] = result
+            return result
+
+        return call  # type: ignore[return-value]
+
+    return decorate

@@ -15,7 +15,6 @@ their ids for spaces. Such an id is followed by the ids that one of its readings
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from bpe.canonical.token_texts import codes_beginning
 from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import MAX_CHAR
+from bpe.once import kept
 from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
@@ -122,12 +122,7 @@ class NextTextIds:
         self._added_bits = self._bits_of(readings)
         self._begins_mark = self._bits_of(id for id in tokens if tokens[id].startswith(MARK))
         self._unknown = UnknownCharacters(tokens.values())
-        self._prefix = lru_cache(None)(self._find_prefix)
-        self._following = lru_cache(MAX_STATES)(self._find)
-        self._refusals = lru_cache(MAX_STATES)(self._find_refusals)
-        self._completing = lru_cache(MAX_STATES)(self._find_completing)
         self._reach = self._contents.longest + MAX_CHAR
-        self._beginning_white = lru_cache(None)(self._find_beginning_white)
 
     def _bits_of(self, ids: Iterable[int]) -> Ids:
         """Return a bit mask of ids."""
@@ -258,7 +253,8 @@ class NextTextIds:
         begins = before is None or before in self._added
         return self._texts.get(id, b"")[self._prefix(before)[1] if begins else 0 :]
 
-    def _find_prefix(self, before: int | None) -> tuple[bool, int]:
+    @kept()
+    def _prefix(self, before: int | None) -> tuple[bool, int]:
         """Return whether the first token after an added token, or of all, begins with "▁".
 
         Also return the number of bytes of this token that are not in the text.
@@ -275,7 +271,8 @@ class NextTextIds:
                 return True, len(self._space) if joined.startswith(MARK + MARK) else 0
         return False, 0
 
-    def _find(self, state: State) -> Following:
+    @kept(MAX_STATES)
+    def _following(self, state: State) -> Following:
         allowed = np.zeros_like(self._pieces)
         set_bits(allowed, self._bytes_after(state), True)
         if state.tail:
@@ -303,7 +300,8 @@ class NextTextIds:
         allowed.flags.writeable = False
         return Following(allowed, frozenset(merged | twins))
 
-    def _find_beginning_white(self, skipped: int) -> Ids:
+    @kept()
+    def _beginning_white(self, skipped: int) -> Ids:
         """Return a bit mask of the tokens whose text, after `skipped` bytes, begins white."""
         return self._bits_of(
             id
@@ -343,7 +341,8 @@ class NextTextIds:
             refused |= WHITE_SPACE
         return [self._fallback[byte] for byte in self._unknown.bytes_after(state.tail, refused)]
 
-    def _find_refusals(
+    @kept(MAX_STATES)
+    def _refusals(
         self, open: bytes, own: int, tail: bytes
     ) -> tuple[frozenset[int], frozenset[int]]:
         """Return the readings and the characters that may not follow the open text.
@@ -370,7 +369,8 @@ class NextTextIds:
             for rest in self._contents.rests(end):
                 yield rest, len(end) <= own
 
-    def _find_completing(self, open: bytes, own: int, prefix: bytes) -> list[int]:
+    @kept(MAX_STATES)
+    def _completing(self, open: bytes, own: int, prefix: bytes) -> list[int]:
         """Return the ids that complete the text of an added token after a prefix."""
         return [
             self._sorted_ids[at]
@@ -396,15 +396,15 @@ class UnknownCharacters:
             text = token.decode("utf-8", "ignore")
             if len(text) == 1:
                 self._is_unknown[ord(text)] = False
-        self.bytes_after = lru_cache(MAX_STATES)(self._find)
 
-    def _find(self, start: bytes, but: frozenset[int]) -> list[int]:
+    @kept(MAX_STATES)
+    def bytes_after(self, start: bytes, but: frozenset[int]) -> list[int]:
         """Return the bytes after `start` in the UTF-8 of a character.
 
         `start` is empty or begins a character. The characters `but` do not count.
         """
         if not start:
-            leads = [byte for byte in range(0xC2, 0xF5) if self._find(bytes([byte]), but)]
+            leads = [byte for byte in range(0xC2, 0xF5) if self.bytes_after(bytes([byte]), but)]
             single = [byte for byte in np.flatnonzero(self._is_unknown[:0x80]) if byte not in but]
             return [*map(int, single), *leads]
         codes = codes_beginning(start)

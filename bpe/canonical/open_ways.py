@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -67,7 +66,7 @@ class OpenWays:
             groups: splits.of("", groups.examples)
             for groups in (self._groups, self._after_apostrophe)
         }
-        self._known: OrderedDict[tuple[bytes, bool], list[OpenWay]] = OrderedDict()
+        self._known: dict[tuple[bytes, bool], list[OpenWay]] = {}
 
     def of(self, text: str) -> list[OpenWay]:
         """Return the ways to split `text` and each token."""
@@ -96,8 +95,10 @@ class OpenWays:
             shortened.append(each._replace(way=way))
         else:
             self._known[short] = shortened
-        while len(self._known) > MAX_WAYS:
-            self._known.pop(next(iter(self._known)), None)
+        if len(self._known) > MAX_WAYS:
+            # Another thread may add texts, so this iterates over a copy.
+            for old in list(self._known)[: MAX_WAYS // 2]:
+                self._known.pop(old, None)
         return found
 
     def _find(self, text: str) -> list[OpenWay]:

@@ -21,7 +21,6 @@ ordered, which are rare, are merged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 from bpe.canonical.beginnings import beginning_with
 from bpe.canonical.bits import packed_bits
 from bpe.merge import FindMerge, RankedMerge, merge
-from bpe.once import once
+from bpe.once import kept, once
 from bpe.types import Ids
 from bpe.vocabulary import Rows
 
@@ -72,7 +71,7 @@ class Pairs:
         """
         self._tokens, self._symbols, self._find = tokens, symbols, find
         self._ids, self._size = ids, size
-        self._merge_bytes = merge_bytes or self.merged
+        self._merge_bytes = merge_bytes
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
         self._rank = np.full(size, -1, np.int64)
@@ -90,9 +89,6 @@ class Pairs:
                 self._add_result(id)
         self._made = np.flatnonzero(self.is_made)
         self._level, self._is_ordered = self._find_levels()
-        self.followers = lru_cache(MAX_KEPT)(self._find_followers)
-        """Returns a bit mask of the ids that stay apart from an id; it must not be changed."""
-        self._partners_of = lru_cache(None)(self._find_partners)
         self._make_edges()
 
     def merged(self, data: bytes) -> list[int]:
@@ -105,9 +101,12 @@ class Pairs:
 
     def stay_apart(self, left: int, right: int) -> bool:
         """Return whether merging the symbols of two ids gives the two ids."""
-        return self._merge_bytes(self._tokens[left] + self._tokens[right]) == [left, right]
+        merge_bytes = self._merge_bytes or self.merged
+        return merge_bytes(self._tokens[left] + self._tokens[right]) == [left, right]
 
-    def _find_followers(self, left: int) -> Ids:
+    @kept(MAX_KEPT)
+    def followers(self, left: int) -> Ids:
+        """Return a bit mask of the ids that stay apart from an id; it must not be changed."""
         return packed_bits(self.apart(left))
 
     def apart(self, left: int) -> Bits:
@@ -197,7 +196,8 @@ class Pairs:
             yield id, level, following
             id, following = int(self._right[id]), level
 
-    def _find_partners(self, symbol: int) -> tuple[Ints, Ints]:
+    @kept()
+    def _partners_of(self, symbol: int) -> tuple[Ints, Ints]:
         """Return the ids that merge with `symbol` on their left, and the ranks of these merges."""
         if self._ids is None:
             first, end = np.searchsorted(self._by_left[0], (symbol, symbol + 1))

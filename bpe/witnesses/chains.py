@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
+from bpe.once import kept
 from bpe.witnesses.utf8_parts import Parts, is_character, is_prefix, parts_of
 
 
@@ -62,8 +62,6 @@ class Chains:
             if parts.tail:
                 self._by_tail.setdefault(parts.tail, []).append(id)
         self._merge = merge
-        self._are_neighbors = lru_cache(maxsize=1 << 20)(self._merge_apart)
-        self._completion = lru_cache(maxsize=None)(self._complete)
 
     def of(self, id: int, completes: bool = True) -> Iterator[Chain]:
         """Yield a chain for each pair of characters that may be at the ends of the token.
@@ -97,7 +95,8 @@ class Chains:
     def _lasts(self, id: int, tail: bytes, completes: bool) -> Iterator[tuple[str, bytes]]:
         return self._ends(id, tail, completes) if tail else iter([("", b"")])
 
-    def _merge_apart(self, left: int, right: int) -> bool:
+    @kept(1 << 20)
+    def _are_neighbors(self, left: int, right: int) -> bool:
         return self._merge(self._tokens[left] + self._tokens[right]) == [left, right]
 
     def _leads(self, id: int, middle: bytes, completes: bool) -> Iterator[tuple[bytes, bytes, str]]:
@@ -158,7 +157,8 @@ class Chains:
             and self._are_neighbors(id, other)
         ]
 
-    def _complete(self, id: int, is_before: bool) -> bytes | None:
+    @kept()
+    def _completion(self, id: int, is_before: bool) -> bytes | None:
         """Return bytes before or after the token that complete the character at this end of it.
 
         None if no bytes can. A state is the last token so far, and the known bytes of the
