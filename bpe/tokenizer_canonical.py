@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
+from typing import cast
 
 import numpy as np
 
-from bpe.canonical.bits import packed_bits
-from bpe.canonical.build import make_next_ids, make_next_text_ids, unsupported_feature
-from bpe.canonical.contents import Contents
+from bpe.canonical.bits import packed_bits, set_bits
+from bpe.canonical.build import (
+    Parts,
+    make_next_text_ids,
+    make_parts,
+    unsupported_feature,
+    unsupported_policy,
+)
+from bpe.canonical.contents import is_firm
 from bpe.canonical.drift import check_policy, check_start, first_difference, segments_of
-from bpe.canonical.healing import Healed, StableEnd, stable_ids, stable_spans
-from bpe.canonical.id_cuts import IdCuts
+from bpe.canonical.healing import Healed, stable_ids, stable_spans
 from bpe.canonical.next_ids import NextIds
 from bpe.canonical.next_text_ids import NextTextIds
+from bpe.canonical.open_ids import is_valid
 from bpe.canonical.refusals import RefusedId, refusal
+from bpe.canonical.searched import Searched
 from bpe.characters.marks import SPACE_MARK
 from bpe.decoders.decode import DecodeBytes
 from bpe.encoding.arguments import as_bytes
 from bpe.encoding.pipeline import Call
-from bpe.errors import UnsupportedError
-from bpe.once import once
+from bpe.errors import UnsupportedError, shortened
+from bpe.once import kept, once
 from bpe.tokenizer_budgets import TokenizerBudgets
 from bpe.types import Ids, Special, Text
 from pretok.pre_tokenizer import PreTokenizer
+
+MAX_POLICIES = 16
+"""The maximal number of policies whose searches are kept."""
 
 
 class TokenizerCanonical(TokenizerBudgets):
@@ -99,14 +110,15 @@ class TokenizerCanonical(TokenizerBudgets):
         drift = self._drift(ids, special, start)
         return None if drift is None else drift + len(before)
 
-    def heal(self, ids: Iterable[int], *, start: int = 0) -> Healed:
+    def heal(self, ids: Iterable[int], special: Special = "allow", *, start: int = 0) -> Healed:
         """Return the start of `ids` that every continuation of their text keeps, and other bytes.
 
         A prompt that ends inside a word makes a model predict ids that training has rarely shown:
         "http" and ":" instead of "http:". Token healing cuts the prompt back, and lets the model
-        generate the last bytes again. For any text y, the ids of the text of `ids` followed by y,
-        with special="allow", begin with `Healed.ids`. `Healed.bytes` is the rest of the text.
-        `healing_mask` has the ids that may come next.
+        generate the last bytes again. For any text y, the ids of the text of `ids` followed by y
+        begin with `Healed.ids`. `Healed.bytes` is the rest of the text. `healing_mask` has the ids
+        that may come next. `special` is that of `first_drift`: pass that of the text at the end, so
+        that special tokens in the text of a user stay text.
 
         The result has all ids before the last pre-token that more text may change, and no id of
         this pre-token, although some of its ids may always stay. For models whose tokens are text,
@@ -114,7 +126,9 @@ class TokenizerCanonical(TokenizerBudgets):
         no ids if the tokenizer has a normalizer other than NFC, a pre-tokenizer that is not a
         preset or drops text, or `single_word` tokens. If `ids` are not canonical, `Healed.ids`
         begin the canonical ids of their text. `start` is that of `first_drift`. Raises
-        UnknownTokenError for an id that no token has, and ValueError for a wrong `start`.
+        UnknownTokenError for an id that no token has, and ValueError for a wrong `start` or
+        `special`. Raises UnsupportedError for another policy than "allow" and a model whose tokens
+        are text.
 
         >>> import bpe
         >>> tok = bpe.train(["http://"] * 9 + ["link"], vocab_size=264, preset="gpt2")
@@ -122,25 +136,38 @@ class TokenizerCanonical(TokenizerBudgets):
         >>> tok.decode(healed.ids), healed.bytes
         ('link', b' http')
         """
+        searched = self._searched(special)
         ids = _as_sequence(ids)
         check_start(start, len(ids))
-        known = self._cut_before(ids, start)
-        text = self._text_of(ids[known:])
         cuts = self._cuts
+        if special != "allow" and cuts is not None and cuts.is_text:
+            raise UnsupportedError(
+                f'heal supports only special="allow" for a model whose tokens are text, not '
+                f"{shortened(special)}"
+            )
+        first = 0
+        if special != "allow":
+            # The ids of added tokens stand for themselves, so only the text after them is open.
+            places = (at for at in range(len(ids), 0, -1) if index(ids[at - 1]) in self._added_ids)
+            first = next(places, 0)
+        before, run, start = ids[:first], ids[first:], max(start - first, 0)
+        known = self._cut_before(run, start, special)
+        text = self._text_of(run[known:])
         if cuts is None or not (cuts.is_text or self._has_id_cuts):
-            return Healed(np.zeros(0, np.uint32), text)
-        tail = self._encode_array(text, "allow", "replace", None, known > 0)
-        canonical = np.concatenate([np.asarray(ids[:known], np.uint32), tail])
+            return Healed(np.asarray(before, np.uint32), text)
+        tail = self._encode_array(text, special, "replace", None, first + known > 0)
+        canonical = np.concatenate([np.asarray(run[:known], np.uint32), tail])
         if cuts.is_text:
             _, starts, _ = self._pipeline.spans(text, "allow", "replace", None)
-            size = stable_spans(cuts, self._contents, text, starts)
+            size = stable_spans(cuts, searched.contents, text, starts)
             return Healed(canonical[:size], text[int(starts[size]) if size else 0 :])
-        last = self._cut_before(canonical, len(canonical) - 1)
+        last = searched.id_cuts.before(canonical, len(canonical) - 1)
         open_ids = canonical[last:].tolist()
         text = self._text_of(open_ids)
-        sizes = [len(self._bytes_of(id)) for id in open_ids]
-        size = stable_ids(sizes, self._stable_end.of(text))
-        return Healed(canonical[: last + size], text[sum(sizes[:size]) :])
+        sizes = [len(self._token_bytes_by_id[id]) for id in open_ids]
+        size = stable_ids(sizes, searched.stable_end.of(text))
+        stable = np.concatenate([np.asarray(before, np.uint32), canonical[: last + size]])
+        return Healed(stable, text[sum(sizes[:size]) :])
 
     def healing_mask(self, text: Text) -> Ids:
         """Return the ids that can begin a text that begins with `text`, as a bit mask.
@@ -170,28 +197,33 @@ class TokenizerCanonical(TokenizerBudgets):
         fits[order[low:high]] = True
         return packed_bits(fits & self._has_token)
 
-    def next_allowed(self, ids: Iterable[int], *, start: int = 0) -> Ids:
-        """Return the ids that can follow `ids` in the ids of some text, as a bit mask.
+    def next_allowed(
+        self, ids: Iterable[int], special: Special = "allow", *, start: int = 0
+    ) -> Ids:
+        """Return the ids that can follow `ids` in canonical ids, as a bit mask.
 
         The mask is a uint32 array of shape (ceil(vocab_size / 32),): bit id % 32 of word id // 32
-        is set if a text exists whose ids, with special="allow", begin with `ids` and then this id.
-        A text is a str, so its UTF-8 is valid. The mask takes the pre-tokenizer, the added tokens
-        and NFC into account, not only merges. It has no bit if no text has ids that begin with
-        `ids`. A text may end after `ids` if `is_canonical(ids)`. `why_refused` explains a missing
-        bit.
+        is set if canonical ids exist that begin with `ids` and then this id, and whose text is a
+        str, so its UTF-8 is valid. The mask takes the pre-tokenizer, the added tokens and NFC into
+        account, not only merges. It has no bit if no canonical ids begin with `ids`. A text may end
+        after `ids` if `is_canonical(ids, special)`. `why_refused` explains a missing bit.
+
+        `special` is that of `first_drift`. With "allow", a text that spells a special token is
+        refused, because its id is canonical. With "text", "plain" or "content", as servers encode
+        what users write, the text is allowed, and the ids of all added tokens may follow any text.
 
         `start` says that ids[:start] are known to begin the ids of some text, as after an earlier
         call. Then the time does not depend on the number of these ids. The first call prepares
         tables, which takes seconds for 100,000 tokens. Masks of the last open words are kept.
 
         Raises UnsupportedError, which names the feature. A byte-level tokenizer may not have a
-        normalizer other than NFC, `normalized` tokens with NFC, a decoder, a prefix space,
-        `single_word` tokens, a pre-tokenizer that is not a preset, or a preset with Phrase or
-        Enclosed rules. A model whose tokens are
+        normalizer other than NFC, a decoder, a prefix space, `single_word` tokens, a pre-tokenizer
+        that is not a preset, or a preset with Phrase or Enclosed rules. A model whose tokens are
         text must have tokens for all bytes, no rules that split its text, no normalizer that
         changes more than spaces, and no `single_word` tokens. Its added tokens may have "▁" only if
-        none of them has or strips spaces. Raises UnknownTokenError for an id from `start` on that
-        no token has, and ValueError for a wrong `start`.
+        none of them has or strips spaces, and `special` must be "allow". Raises UnknownTokenError
+        for an id from `start` on that no token has, and ValueError for a wrong `start` or
+        `special`.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc"], vocab_size=258, preset="gpt2")
@@ -199,9 +231,11 @@ class TokenizerCanonical(TokenizerBudgets):
         >>> [id for id in b"abc " if mask[id // 32] >> id % 32 & 1] # "ab" would be one token
         [97, 99, 32]
         """
-        return self._allowed_words(_as_sequence(ids), start)
+        return self._allowed_words(_as_sequence(ids), special, start)
 
-    def why_refused(self, ids: Iterable[int], id: int, *, start: int = 0) -> RefusedId | None:
+    def why_refused(
+        self, ids: Iterable[int], id: int, special: Special = "allow", *, start: int = 0
+    ) -> RefusedId | None:
         """Return why `next_allowed` has no bit for `id`, or None if it has the bit.
 
         `RefusedId.reason` is a sentence, and `RefusedId.ids` are the ids of a text that shows it.
@@ -214,57 +248,130 @@ class TokenizerCanonical(TokenizerBudgets):
         ids = _as_sequence(ids)
         if not 0 <= index(id) < self.vocab_size or not self._has_token[id]:
             return RefusedId("the vocabulary has no token with this id", [])
-        words = self._allowed_words(ids, start)
+        words = self._allowed_words(ids, special, start)
         if words[id // 32] >> id % 32 & 1:
             return None
-        if not words.any() and not self.is_canonical(ids):
-            return RefusedId("no text has ids that begin with these ids", self._shown(ids))
-        shown = self._shown([*ids[self._cut_before(ids, len(ids) - 1) :], id])
-        last = [index(ids[-1])] if len(ids) else []
-        return refusal(self._next_ids, self._added_ids, self._token_bytes_by_id, last, id, shown)
+        if not words.any() and not self.is_canonical(ids, special):
+            return RefusedId("no text has ids that begin with these ids", self._shown(ids, special))
+        open_ids = ids[self._cut_before(ids, len(ids), special) :]
+        shown = self._shown([*open_ids, id], special)
+        last = [index(open_ids[-1])] if len(open_ids) else []
+        return refusal(
+            self._next_ids_of(special), self._added_ids, self._token_bytes_by_id, last, id, shown
+        )
 
-    def _allowed_words(self, ids: Sequence[int], start: int) -> Ids:
+    def _allowed_words(self, ids: Sequence[int], special: Special, start: int) -> Ids:
         """Return the bit mask of the ids that can follow `ids`."""
+        check_policy(special)
         check_start(start, len(ids))
-        next_ids = self._next_ids
+        next_ids = self._next_ids_of(special)
         if isinstance(next_ids, NextTextIds):
             for id in ids[start:]:
                 self._check_token(index(id))
             return next_ids.allowed(ids, start)
-        last = self._cut_before(ids, len(ids) - 1)
+        last = self._cut_before(ids, len(ids), special)
         known = min(start, last)
         if known < last:
             # The ids from a cut up to `start` on may end a text differently, so they are compared.
-            known = self._cut_before(ids, start)
-        if known < last and self._drift(ids[known:last], "allow", 0) is not None:
+            known = self._cut_before(ids, start, special)
+        if known < last and self._drift(ids[known:last], special, 0) is not None:
             return packed_bits(np.zeros(self.vocab_size, bool))
         open_ids = tuple(map(index, ids[last:]))
         for id in open_ids:
             self._check_token(id)
-        return next_ids.allowed(open_ids)
+        words = next_ids.allowed(open_ids)
+        if special == "allow":
+            return words
+        # The ids of added tokens may follow any text, but they are not those of a text.
+        words = words & ~self._added_words
+        text = self._text_of(open_ids)
+        encoded = self._encode_array(text, special, "replace", None, True)
+        is_whole = is_valid(text) and encoded.tolist() == list(open_ids)
+        return words | self._added_words if is_whole else words
 
-    def _shown(self, ids: Sequence[int]) -> list[int]:
+    @once
+    def _added_words(self) -> Ids:
+        """The ids of added tokens as a bit mask."""
+        words = packed_bits(np.zeros(self.vocab_size, bool))
+        set_bits(words, self._added_ids, True)
+        return words
+
+    def _shown(self, ids: Sequence[int], special: Special) -> list[int]:
         """Return the ids of the text of `ids`."""
-        encoded = self._encode_array(self._text_of(ids), "allow", "replace", None, True)
+        if special != "allow" and index(ids[-1]) in self._added_ids:
+            return [*self._shown(ids[:-1], special), index(ids[-1])] if len(ids) > 1 else [*ids]
+        encoded = self._encode_array(self._text_of(ids), special, "replace", None, True)
         return [int(id) for id in encoded]
+
+    def _searched(self, special: Special) -> Searched:
+        """Return the added tokens that a policy finds in text."""
+        if special == "allow":
+            return self._searched_by_allow
+        check_policy(special)
+        self._pipeline.policy(special)  # checks `special`
+        return self._searched_by(special if isinstance(special, str) else frozenset(special))
+
+    @once
+    def _searched_by_allow(self) -> Searched:
+        return self._searched_by("allow")
+
+    @kept(MAX_POLICIES)
+    def _searched_by(self, special: str | frozenset[str]) -> Searched:
+        return Searched(
+            cast("Special", special), self.added_tokens, self._pipeline, self._cuts,
+            self.pre_tokenizer, self._token_bytes_by_id,
+        )  # fmt: skip
+
+    def _next_ids_of(self, special: Special) -> NextIds | NextTextIds:
+        """Return the NextIds for a policy; raise UnsupportedError, which names the feature."""
+        if special == "allow":
+            return self._next_ids
+        self._pipeline.policy(special)  # checks `special`
+        return self._next_ids_by(special if isinstance(special, str) else frozenset(special))
+
+    @kept(MAX_POLICIES)
+    def _next_ids_by(self, special: str | frozenset[str]) -> NextIds:
+        searched = self._searched(cast("Special", special))
+        self._check_next(searched)
+        if self._cuts is not None and self._cuts.is_text:
+            raise _unsupported(f"special={shortened(special)} for a model whose tokens are text")
+        found = {token.id for token in searched.tokens}
+        made = self._next_parts.made_by_text(self._added_ids - found)
+        if made:
+            raise _unsupported(
+                f"special={shortened(special)} with an added token whose id {made[0]} is that of "
+                "text as well"
+            )
+        return self._next_parts.next_ids(searched.tokens, searched.encode, searched.stable_end.of)
+
+    def _check_next(self, searched: Searched) -> None:
+        """Raise UnsupportedError for a feature that the next ids of a policy do not support."""
+        feature = unsupported_policy(searched.special, self.added_tokens, searched.tokens)
+        feature = feature or unsupported_feature(
+            self._cuts, self.pre_tokenizer, searched.tokens, self.vocabulary,
+            self.decoder is not None, self.normalizer is not None,
+        )  # fmt: skip
+        if feature is not None:
+            raise _unsupported(feature)
+
+    @once
+    def _next_parts(self) -> Parts:
+        cuts, split = self._cuts, self.pre_tokenizer
+        assert cuts is not None, "_check_next"
+        assert isinstance(split, PreTokenizer)
+        return make_parts(
+            cuts, split, self.added_tokens, self.vocabulary, self._merge_rows, self.vocab_size
+        )
 
     @once
     def _next_ids(self) -> NextIds | NextTextIds:
-        cuts, split, vocabulary = self._cuts, self.pre_tokenizer, self.vocabulary
-        feature = unsupported_feature(
-            cuts, split, self.added_tokens, vocabulary, self.decoder is not None,
-            self.normalizer is not None,
-        )  # fmt: skip
-        if feature is not None:
-            raise UnsupportedError(
-                f"next_allowed does not support {feature}; use is_canonical to check whole texts"
+        searched = self._searched("allow")
+        self._check_next(searched)
+        assert self._cuts is not None, "_check_next"
+        if not self._cuts.is_text:
+            return self._next_parts.next_ids(
+                searched.tokens, searched.encode, searched.stable_end.of
             )
-        assert cuts is not None
-        assert isinstance(split, PreTokenizer)
-
-        def encode(texts: list[bytes]) -> list[list[int]]:
-            return self._pipeline.encode_batch(list(texts), "allow", "replace", 1)
-
         backend = self._pipeline.backend
         # C++ merges pre-tokens in which spaces stand for "▁".
         merges_spaces = self._pipeline.is_all_native and backend.takes_spaces
@@ -272,24 +379,13 @@ class TokenizerCanonical(TokenizerBudgets):
         def merge_bytes(data: bytes) -> list[int]:
             return backend.merge(data.replace(SPACE_MARK.encode(), b" "))
 
-        if cuts.is_text:
-            return make_next_text_ids(
-                self.added_tokens,
-                vocabulary,
-                encode,
-                lambda text: self._pipeline.segments(text, "allow"),
-                self.vocab_size,
-                merge_bytes if merges_spaces else None,
-            )
-        return make_next_ids(
-            cuts,
-            split,
+        return make_next_text_ids(
             self.added_tokens,
-            vocabulary,
-            self._merge_rows,
-            encode,
-            self._stable_end.of,
+            self.vocabulary,
+            searched.encode,
+            searched.segments,
             self.vocab_size,
+            merge_bytes if merges_spaces else None,
         )
 
     def _drift(self, ids: Sequence[int], special: Special, start: int) -> int | None:
@@ -311,9 +407,19 @@ class TokenizerCanonical(TokenizerBudgets):
         """Return the text of ids, as `decode_bytes` does."""
         return self._decode_bytes(ids, False)
 
-    def _cut_before(self, ids: Sequence[int], start: int) -> int:
-        """Return the last place up to `start` at which the text of `ids` may be cut, or 0."""
-        return self._id_cuts.before(ids, start) if start > 0 and self._has_id_cuts else 0
+    def _cut_before(self, ids: Sequence[int], start: int, special: Special = "allow") -> int:
+        """Return the last place up to `start` at which the text of `ids` may be cut, or 0.
+
+        If an id of an added token stands for itself, there is a cut after it.
+        """
+        searched = self._searched(special)
+        if special == "allow":
+            return searched.id_cuts.before(ids, start) if self._has_id_cuts else 0
+        for place in range(start, 0, -1):
+            is_after_added = index(ids[place - 1]) in self._added_ids
+            if is_after_added or (self._has_id_cuts and searched.id_cuts.is_cut(ids, place)):
+                return place
+        return 0
 
     @once
     def _has_id_cuts(self) -> bool:
@@ -321,40 +427,18 @@ class TokenizerCanonical(TokenizerBudgets):
         cuts = self._cuts
         if cuts is None or self.decoder is not None or cuts.is_text or cuts.puts_prefix:
             return False
-        return not (cuts.normalizes and cuts.has_normalized_tokens)
+        normalized = (token for token in self.added_tokens if token.normalized)
+        return not cuts.normalizes or all(is_firm(token.content) for token in normalized)
 
     @once
     def _added_ids(self) -> frozenset[int]:
         return frozenset(token.id for token in self.added_tokens)
 
-    @once
-    def _contents(self) -> Contents:
-        return Contents(self.added_tokens)
 
-    @once
-    def _id_cuts(self) -> IdCuts:
-        cuts = self._cuts
-        assert cuts is not None, "_has_id_cuts"
-        return IdCuts(cuts, self._contents, self._bytes_of)
-
-    @once
-    def _stable_end(self) -> StableEnd:
-        cuts, split = self._cuts, self.pre_tokenizer
-        assert cuts is not None
-        assert isinstance(split, PreTokenizer)
-        has_lstrip = any(token.lstrip for token in self.added_tokens)
-        return StableEnd(
-            split,
-            self._contents,
-            lambda text: self._pipeline.segments(text, "allow"),
-            has_lstrip,
-            cuts.normalizes,
-        )
-
-    def _bytes_of(self, id: int) -> bytes:
-        """Return the bytes of an id; raises UnknownTokenError if no token has it."""
-        self._check_token(id)
-        return self._token_bytes_by_id[id]
+def _unsupported(feature: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"next_allowed does not support {feature}; use is_canonical to check whole texts"
+    )
 
 
 def _as_sequence(ids: Iterable[int]) -> Sequence[int]:

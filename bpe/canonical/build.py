@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.classes import Classes
+from bpe.canonical.contents import is_firm, may_overlap
 from bpe.canonical.next_ids import Encode, NextIds
 from bpe.canonical.next_text_ids import NextTextIds, Segments
 from bpe.canonical.open_ways import OpenWays
@@ -21,6 +23,7 @@ from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabular
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, shortened
 from bpe.merge import RankedMerge, merge_finder
+from bpe.types import Special
 from bpe.vocabulary import Rows, Vocabulary
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.rules import CasedWord, Contraction, Groups, Literal, Run, Spaces
@@ -63,8 +66,26 @@ def unsupported_feature(
         return "the decoder"
     if cuts.puts_prefix:
         return "add_prefix_space"
-    if cuts.normalizes and cuts.has_normalized_tokens:
-        return "added tokens that are searched in normalized text"
+    for token in added:
+        if cuts.normalizes and token.normalized and not is_firm(token.content):
+            return f"added token {shortened(token.content)}, whose edges NFC may change"
+    return None
+
+
+def unsupported_policy(
+    special: Special, added: Sequence[AddedToken], searched: Sequence[AddedToken]
+) -> str | None:
+    """Return the feature of a policy that NextIds cannot decide, or None."""
+    if special != "text":
+        return None
+    # A special token that is text hides the other tokens that overlap it.
+    for token in searched:
+        for hiding in added:
+            if hiding.special and may_overlap(token.content, hiding.content):
+                return (
+                    f'special="text" with added token {shortened(token.content)}, which may '
+                    f"overlap special token {shortened(hiding.content)}"
+                )
     return None
 
 
@@ -138,17 +159,44 @@ def make_next_text_ids(
     return NextTextIds(pairs, tokens, fallback, added, encode, segments, size)
 
 
-def make_next_ids(
+class Parts(NamedTuple):
+    """The parts of NextIds that do not depend on the added tokens that a policy searches."""
+
+    pairs: Pairs
+    classes: Classes
+    splits: Splits
+    texts: TokenTexts
+    tokens: Mapping[int, bytes]
+    whole: Mapping[bytes, int]
+    ways: OpenWays
+    is_single: bool
+    """Whether there is one stage: more stages may split the end of a text otherwise."""
+    size: int
+
+    def next_ids(
+        self, added: Sequence[AddedToken], encode: Encode, stable_end: Callable[[bytes], int]
+    ) -> NextIds:
+        """Return the NextIds for the added tokens that a policy searches."""
+        return NextIds(
+            self.pairs, self.classes, self.splits, self.texts, self.tokens, self.whole, added,
+            encode, self.ways, stable_end if self.is_single else None, self.size,
+        )  # fmt: skip
+
+    def made_by_text(self, ids: Collection[int]) -> list[int]:
+        """Return those of `ids` that merging or the look-up of a pre-token may give."""
+        whole = set(self.whole.values())
+        return [id for id in ids if self.pairs.is_made[id] or id in whole]
+
+
+def make_parts(
     cuts: Cuts,
     split: PreTokenizer,
     added: Sequence[AddedToken],
     vocabulary: Vocabulary,
     rows: Callable[[], Rows],
-    encode: Encode,
-    stable_end: Callable[[bytes], int],
     size: int,
-) -> NextIds:
-    """Return the NextIds of a tokenizer without an unsupported feature."""
+) -> Parts:
+    """Return the parts of NextIds for a tokenizer without an unsupported feature."""
     classes = Classes(split, cuts.normalizes, vocabulary.missing_bytes)
     if classes.count > MAX_CLASSES:
         raise UnsupportedError(
@@ -171,19 +219,9 @@ def make_next_ids(
     tokens = {id: token for id, token in tokens.items() if id not in contents}
     splits = Splits(split, classes)
     texts = TokenTexts(tokens, size, classes, pairs, cuts.normalizes)
-    return NextIds(
-        pairs,
-        classes,
-        splits,
-        texts,
-        tokens,
-        vocabulary.ids if vocabulary.ignore_merges else {},
-        added,
-        encode,
-        OpenWays(
-            classes, splits, texts, lambda before, after: cuts.between(before, after) == CUT, size
-        ),
-        # Later stages may split the rest of a text otherwise than the whole text.
-        stable_end if len(split.preset.stages) == 1 else None,
-        size,
+    ways = OpenWays(
+        classes, splits, texts, lambda before, after: cuts.between(before, after) == CUT, size
     )
+    whole = vocabulary.ids if vocabulary.ignore_merges else {}
+    is_single = len(split.preset.stages) == 1
+    return Parts(pairs, classes, splits, texts, tokens, whole, ways, is_single, size)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from bpe.canonical.beginnings import beginning_with
 from bpe.encoding.added_tokens import AddedToken
+from bpe.normalizers.unicode_forms import UnicodeForm, begins_anew
 
 
 class Contents:
@@ -62,3 +63,25 @@ class Contents:
             for end in self.open_ends(before)
             for rest in self.rests(end)
         )
+
+
+def may_overlap(a: str, b: str) -> bool:
+    """Return whether two different texts may overlap in a longer text.
+
+    >>> may_overlap("<a>", "a>b"), may_overlap("<a>", "<b>")
+    (True, False)
+    """
+    if a in b or b in a:
+        return True
+    sizes = range(1, min(len(a), len(b)))
+    return any(a.endswith(b[:size]) or b.endswith(a[:size]) for size in sizes)
+
+
+def is_firm(content: str) -> bool:
+    """Return whether NFC keeps a text, unless a mark after it composes with its last character.
+
+    >>> is_firm("<a>"), is_firm("e\u0301"), is_firm("\u0301")
+    (True, False, False)
+    """
+    is_normal = UnicodeForm("NFC").normalize(content) == content
+    return is_normal and begins_anew(content[0]) and begins_anew(content[-1])

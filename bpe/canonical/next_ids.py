@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice, product
 from typing import TypeAlias
 
@@ -34,6 +33,7 @@ from bpe.canonical.pairs import Pairs
 from bpe.canonical.splits import CLOSED, Split, Splits
 from bpe.canonical.token_texts import TokenTexts, complete_part
 from bpe.encoding.added_tokens import AddedToken
+from bpe.once import kept
 from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
@@ -73,7 +73,12 @@ class NextIds:
         self._pairs, self._classes, self._splits, self._texts = pairs, classes, splits, texts
         self._tokens, self._whole, self._encode, self._ways = tokens, whole, encode, ways
         self._stable_end, self._size = stable_end, size
-        self._added = {token.id: token.content.encode() for token in added}
+        # If tokens share an id, decoding gives the text of the first one.
+        self._added = {token.id: token.content.encode() for token in reversed(added)}
+        # NFC may join a mark with the last character of a token that is searched after NFC.
+        self._joins_marks = {
+            token.id: token.content[-1] for token in added if token.normalized and texts.normalizes
+        }
         self._strips_after = {token.id for token in added if token.rstrip}
         self._contents = Contents(added)
         alone = pairs.is_made.copy()
@@ -101,17 +106,29 @@ class NextIds:
         begins_white[texts.ids[is_white]] = True
         begins_white[texts.ids[~is_white]] = False
         self._begins_white = packed_bits(begins_white)
-        self.allowed = lru_cache(MAX_STATES)(self._allowed)
-        """Returns a bit mask of the ids that may follow open ids; it must not be changed."""
 
-    def _allowed(self, open_ids: tuple[int, ...]) -> Ids:
+    @kept(MAX_STATES)
+    def allowed(self, open_ids: tuple[int, ...]) -> Ids:
+        """Return a bit mask of the ids that may follow open ids; it must not be changed."""
         state = OpenIds(open_ids, self._added, self._tokens)
         settled = self._settled(state)
         if settled:
             return self.allowed(open_ids[settled:])
-        found = np.zeros_like(self._made) if settled is None else self._find(state)
+        is_text = settled is not None and self._added_fits(state)
+        found = self._find(state) if is_text else np.zeros_like(self._made)
         found.flags.writeable = False
         return found
+
+    def _added_fits(self, state: OpenIds) -> bool:
+        """Return whether the ids up to the last added token are those of their text.
+
+        If they are not, another added token covers a part of the text, whatever follows.
+        """
+        if state.last_added < 0:
+            return True
+        data = state.data[: len(state.data) - len(state.after)]
+        ids = state.all_ids[: len(state.all_ids) - len(state.ids)]
+        return is_valid(data) and self._encode([data])[0] == list(ids)
 
     def _settled(self, state: OpenIds) -> int | None:
         """Return the number of leading open ids that no text after them can change.
@@ -165,21 +182,22 @@ class NextIds:
             allowed, uncertain = self._inside(state)
         else:
             allowed, uncertain = self._by_ways(state)
-        changed = [
-            id
-            for id in places_of(allowed & self._depends)
-            if not any(self._texts.is_normal(state.text + text) for text in self._texts.of(id))
-        ]
-        set_bits(allowed, changed, False)
+        for id in places_of(allowed & self._depends):
+            whole = self._texts.of(id, self._before(state))
+            kept = sum(self._texts.is_normal(self._before(state) + text) for text in whole)
+            if not kept:
+                set_bits(allowed, [id], False)
+            elif kept < len(whole):
+                uncertain[id] = frozenset(range(self._classes.count))
         allowed &= ~self._has_content
         if state.last_added in self._strips_after and not state.ids:
             allowed &= ~self._begins_white
-        for id, is_sure in self._touched(state):
-            if is_sure:
-                set_bits(allowed, [id], False)
-                uncertain.pop(id, None)
-            elif has_bit(allowed, id):
-                uncertain.setdefault(id, frozenset())
+        touched = np.zeros(self._size, bool)
+        for rest in self._found_rests(state):
+            places = beginning_with(self._sorted, rest)
+            touched[self._sorted_ids[places.start : places.stop]] = True
+        allowed &= ~packed_bits(touched)
+        uncertain = {id: classes for id, classes in uncertain.items() if not touched[id]}
         for id, classes in uncertain.items():
             set_bits(allowed, [id], self._search(state, id, classes) is not None)
         set_bits(allowed, self._added, False)
@@ -189,6 +207,10 @@ class NextIds:
                 if ids[: len(state.all_ids) + 1] == [*state.all_ids, id]:
                     set_bits(allowed, [id], True)
         return allowed
+
+    def _before(self, state: OpenIds) -> str:
+        """Return the text before the next id that NFC may join with it."""
+        return self._joins_marks.get(state.last_added, "") + (state.text or "")
 
     def _inside(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
         """Do the same as `_by_ways` after ids that end inside a character."""
@@ -206,9 +228,12 @@ class NextIds:
             if not is_valid(data[:end]):
                 continue
             text = data[:end].decode()
-            ends = [""] if end == len(data) else self._texts.completions(id, data[end:])
+            ends: Iterable[str] = [""]
+            if end < len(data):
+                before = self._before(state) + text
+                ends = self._texts.completions(id, data[end:], before)
             for more in ends:
-                if not self._texts.is_normal(state.text + text + more):
+                if not self._texts.is_normal(self._before(state) + text + more):
                     continue
                 if is_stripped and ord((text + more)[0]) in WHITE_SPACE_CODE_POINTS:
                     continue
@@ -298,15 +323,22 @@ class NextIds:
             yield self._sorted_ids[at]
             at += 1
 
-    def _touched(self, state: OpenIds) -> Iterator[tuple[int, bool]]:
-        """Yield the ids that complete the text of an added token.
+    def _found_rests(self, state: OpenIds) -> list[bytes]:
+        """Return the texts that complete an added token that is then found.
 
-        The flag is true if the text is not a part of another added token before the id.
+        A text that begins within the last added token is found if that token is not, which stays so
+        for any longer text: the search takes the leftmost token, and of these the longest.
         """
+        first = list(state.all_ids[: len(state.all_ids) - len(state.ids)])
+        is_found: dict[bytes, bool] = {}
         for end in self._contents.open_ends(state.data):
             for rest in self._contents.rests(end):
-                for at in beginning_with(self._sorted, rest):
-                    yield self._sorted_ids[at], len(end) <= len(state.after)
+                if len(end) <= len(state.after):
+                    is_found[rest] = True
+                elif rest not in is_found:
+                    ids = self._encode([state.data + rest])[0]
+                    is_found[rest] = ids[: len(first)] != first
+        return [rest for rest, found in is_found.items() if found]
 
     def _fits(self, state: OpenIds, pieces: list[bytes], way: Split) -> bool:
         """Return whether the open ids are those of the pre-tokens of a way to split."""
@@ -347,9 +379,9 @@ class NextIds:
         _, end = complete_part(data)
         starts = [data]
         if end < len(data):
-            starts = [
-                data[:end] + char.encode() for char in self._texts.completions(id, data[end:])
-            ]
+            before = data[:end].decode("utf-8", "replace")
+            completions = self._texts.completions(id, data[end:], before)
+            starts = [data[:end] + char.encode() for char in completions]
         examples = [
             char
             for class_, chars in enumerate(self._classes.examples)

@@ -27,7 +27,7 @@ class TokenTexts:
     def __init__(self, tokens: dict[int, bytes], size: int, classes: Classes, pairs: Pairs,
                  normalizes: bool) -> None:  # fmt: skip
         """Sort the tokens; `normalizes` says whether the tokenizer applies NFC."""
-        self._classes, self._pairs, self._normalizes = classes, pairs, normalizes
+        self._classes, self._pairs, self.normalizes = classes, pairs, normalizes
         self._tokens = tokens
         self._firsts_by_size: dict[int, Ids64] = {}
         self.is_open: Bits = np.zeros(size, bool)
@@ -52,7 +52,7 @@ class TokenTexts:
                     texts.append(text)
                 continue
             self.is_open[id] = True
-            for char in self.completions(id, token[end:]):
+            for char in self.completions(id, token[end:], text):
                 if self._keeps(id, text + char):
                     ids.append(id)
                     texts.append(text + char)
@@ -65,17 +65,17 @@ class TokenTexts:
 
     def _keeps(self, id: int, text: str) -> bool:
         """Return whether NFC keeps the text of a token; record whether text before it matters."""
-        if not self._normalizes or text.isascii():
+        if not self.normalizes or text.isascii():
             return True
         if not begins_anew(text[0]):
             self.depends[id] = True
         return self.is_normal(text)
 
-    def completions(self, id: int, start: bytes) -> Iterator[str]:
+    def completions(self, id: int, start: bytes, before: str) -> Iterator[str]:
         """Yield a character of each class that begins with the bytes `start`, which end the token.
 
         Merging the token and the rest of the character gives the token first. If NFC is applied, a
-        character that the text before it does not change is preferred.
+        character that it keeps after the text `before` is preferred.
         """
         if not self._pairs.is_made[id]:
             return
@@ -86,12 +86,17 @@ class TokenTexts:
         size = len(chr(int(codes[0])).encode()) - len(start)
         rest = codes & ((1 << 6 * size) - 1)
         codes = codes[self._pairs.apart(id)[self._first_ids(size)[rest]]]
-        if self._normalizes:
+        if self.normalizes:
             depends, changes = unstable_code_points()
             codes = codes[~changes[codes]]
             codes = codes[np.argsort(depends[codes], kind="stable")]
-        firsts = np.unique(self._classes.of[codes], return_index=True)[1]
-        yield from map(chr, codes[firsts].tolist())
+        classes, firsts = np.unique(self._classes.of[codes], return_index=True)
+        for class_, first in zip(classes.tolist(), codes[firsts].tolist(), strict=True):
+            if self.is_normal(before + chr(first)):
+                yield chr(first)
+                continue
+            alike = map(chr, codes[self._classes.of[codes] == class_].tolist())
+            yield next((char for char in alike if self.is_normal(before + char)), chr(first))
 
     def _first_ids(self, size: int) -> Ids64:
         """Return the first id that each string of `size` continuation bytes merges to.
@@ -119,15 +124,20 @@ class TokenTexts:
 
     def is_normal(self, text: str) -> bool:
         """Return whether NFC keeps a text, if it is applied."""
-        return not self._normalizes or UnicodeForm("NFC").normalize(text) == text
+        return not self.normalizes or UnicodeForm("NFC").normalize(text) == text
 
     def places(self, id: int) -> range:
         """Return the places of an id in `ids`."""
         return range(*np.searchsorted(self.ids, (id, id + 1)).tolist())
 
-    def of(self, id: int) -> list[str]:
-        """Return the texts of an id."""
-        return [self.texts[at] for at in self.places(id)]
+    def of(self, id: int, before: str) -> list[str]:
+        """Return the texts of an id, with characters that NFC keeps after the text `before`."""
+        if not self.is_open[id]:
+            return [self.texts[at] for at in self.places(id)]
+        token = self._tokens[id]
+        _, end = complete_part(token)
+        text = token[:end].decode()
+        return [text + char for char in self.completions(id, token[end:], before + text)]
 
 
 def complete_part(data: bytes) -> tuple[int, int]:

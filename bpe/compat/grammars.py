@@ -17,13 +17,22 @@ import numpy as np
 from bpe.errors import shortened
 from bpe.optional import optional_package
 from bpe.tokenizer import Tokenizer
-from bpe.types import Text
+from bpe.types import Special, Text
 
 __all__ = ["keep_canonical", "llguidance_tokenizer", "outlines_vocabulary", "xgrammar_info"]
 
 
-def keep_canonical(mask: Any, tok: Tokenizer, ids: Iterable[int], *, start: int = 0) -> bool:
-    """Remove the ids that `tok.next_allowed(ids, start=start)` excludes from a bit mask, in place.
+def keep_canonical(
+    mask: Any,
+    tok: Tokenizer,
+    ids: Iterable[int],
+    special: Special = "allow",
+    *,
+    start: int = 0,
+) -> bool:
+    """Remove the ids that `tok.next_allowed` excludes from a bit mask, in place.
+
+    `ids`, `special` and `start` are the arguments of `next_allowed`.
 
     `mask` is what the engines fill: a contiguous array of 32-bit words, of shape (words,) or
     (1, words), such as `xgrammar.allocate_token_bitmask(1, size)`, a tensor of PyTorch on the CPU,
@@ -44,7 +53,7 @@ def keep_canonical(mask: Any, tok: Tokenizer, ids: Iterable[int], *, start: int 
     >>> keep_canonical(mask, tok, tok.encode("a")), int(mask[3])   # "ab" is one token
     (True, 2)
     """
-    allowed = tok.next_allowed(ids, start=start)
+    allowed = tok.next_allowed(ids, special, start=start)
     words = _words(mask, len(allowed))
     kept = words[: len(allowed)] & allowed
     outside = tok.vocab_size % 32

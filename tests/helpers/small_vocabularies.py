@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -30,8 +31,13 @@ MERGED = [
 ]
 
 
-def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: Any) -> Tokenizer:
-    """Return a tokenizer with random merges, ranks and added tokens."""
+def random_tokenizer(
+    rng: Random, preset: str, backend: BackendName, contents: Sequence[str] = (), **options: Any
+) -> Tokenizer:
+    """Return a tokenizer with random merges, ranks and added tokens.
+
+    Some of `contents` become added tokens with random flags.
+    """
     tokens = dict(BYTES)
     merges: list[tuple[int, int, int]] = []
     by_bytes = {token: id for id, token in tokens.items()}
@@ -72,8 +78,14 @@ def random_tokenizer(rng: Random, preset: str, backend: BackendName, **options: 
         AddedToken("<e><", size + 5, lstrip=rng.random() < 0.3, rstrip=rng.random() < 0.3),
         AddedToken("ab ", size + 7, special=False),
     ]
+    added += [
+        AddedToken(
+            content, size + 20 + at, special=rng.random() < 0.5, normalized=rng.random() < 0.7
+        )
+        for at, content in enumerate(contents)
+    ]
     settings: dict[str, Any] = {
-        "added_tokens": rng.sample(added, rng.randrange(4)),
+        "added_tokens": rng.sample(added, rng.randrange(len(added) + 1)),
         "normalizer": rng.choice([None, None, "NFC"]),
     }
     return Tokenizer(vocabulary, preset, backend=backend, **{**settings, **options})

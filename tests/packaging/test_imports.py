@@ -103,7 +103,7 @@ LAYERS = (
     ("bpe.canonical.healing", "bpe.canonical.id_cuts", "bpe.canonical.pairs",
      "bpe.canonical.splits", "bpe.canonical.token_groups"),
     ("bpe.canonical.token_texts",),
-    ("bpe.canonical.open_ids", "bpe.canonical.open_ways"),
+    ("bpe.canonical.open_ids", "bpe.canonical.open_ways", "bpe.canonical.searched"),
     ("bpe.canonical.next_ids", "bpe.canonical.next_text_ids"),
     ("bpe.canonical.build", "bpe.canonical.refusals"),
     ("bpe.tokenizer_canonical",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from itertools import product
 from random import Random
 from typing import Any
@@ -11,12 +13,15 @@ import pytest
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
+from bpe.canonical.contents import may_overlap
 from bpe.canonical.next_ids import NextIds
+from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import NormalizerChain
-from bpe.normalizers.steps import Lowercase
+from bpe.normalizers.steps import Lowercase, Replace
 from paths import shared
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
 from small_vocabularies import random_tokenizer
 from support import max_examples, seeded
 from vocabularies import BYTES, tokenizer
@@ -65,6 +70,17 @@ def check(tok: Tokenizer, rng: Random, letters: list[str], longest: int, asked: 
             assert text is not None, (start, id, tok.added_tokens, letters)
             whole = tok.decode_bytes(start[:last]) + text
             assert tok.encode(whole.decode(), "allow")[: len(start) + 1] == [*start, id]
+        if tok.added_tokens and start:
+            # Added tokens may overlap the text before them, so few of these ids are canonical.
+            assert isinstance(tok._next_ids, NextIds)
+            ids = [*start, rng.choice(tok.added_tokens).id]
+            last = tok._cut_before(ids, len(ids) - 1)
+            is_start = tok.encode(tok.decode_bytes(ids), "allow") == ids
+            after = ids_of_mask(tok.next_allowed(ids), tok.vocab_size)
+            assert is_start or not after
+            for id in after[::40]:
+                text = tok._next_ids.witness(tuple(ids[last:]), id)
+                assert text is not None, (ids, id, tok.added_tokens)
         for id in set(range(tok.vocab_size)).difference(allowed):
             if id in tok._token_bytes_by_id and rng.random() < 0.05:
                 assert tok.why_refused(start, id) is not None
@@ -77,6 +93,144 @@ def test_masks_are_those_of_all_strings(preset: str, backend: BackendName) -> No
         tok = random_tokenizer(rng, preset, backend)
         letters = rng.sample(LETTERS, 4)
         check(tok, rng, letters, MAX_LETTERS if backend == "native" else 4, ASKED)
+
+
+def test_tokens_that_are_searched_in_nfc(backend: BackendName) -> None:
+    """A mark after ">" changes it, so the token before the mark is not found."""
+    rng = seeded(f"next normalized {backend}")
+    letters = ["<", "e", ">", "\u0338", "\u0301", " ", "a", "é"]
+    for _ in range(max_examples(4)):
+        preset = rng.choice(PRESETS)
+        tok = random_tokenizer(
+            rng, preset, backend, ["<", ">", "e>", "  ", "a>", "e"], normalizer="NFC"
+        )
+        chosen = [">", "\u0338", *rng.sample(letters, 3)]
+        check(tok, rng, list(dict.fromkeys(chosen)), 5 if backend == "native" else 4, ASKED)
+
+
+@pytest.mark.parametrize("special", ["text", "plain", "content", "set"])
+def test_masks_of_other_policies(special: Any, backend: BackendName) -> None:
+    """The ids of added tokens stand for themselves, and the texts between them are encoded."""
+    rng = seeded(f"next {special} {backend}")
+    tried = 0
+    while tried < max_examples(2):
+        tok = random_tokenizer(rng, rng.choice(PRESETS), backend, ["<", "\n", "e>"])
+        policy = special
+        if special == "set":
+            names = [token.content for token in tok.added_tokens if token.special]
+            policy = frozenset(rng.sample(names, rng.randrange(len(names) + 1)))
+        if special == "text" and any(
+            may_overlap(a.content, b.content)
+            for a in tok.added_tokens for b in tok.added_tokens
+            if a.special and not b.special
+        ):  # fmt: skip
+            with pytest.raises(UnsupportedError, match="which may overlap special token"):
+                tok.next_allowed([], policy)
+            continue
+        tried += 1
+        added = {token.id for token in tok.added_tokens}
+        letters = rng.sample(["<", "e", ">", "a", "b", " ", "\n", "1", "é", "'"], 4)
+        found: dict[tuple[int, ...], set[int]] = {}
+        for size in range(5 if backend == "native" else 4):
+            texts = ["".join(text) for text in product(letters, repeat=size)]
+            for ids in tok.encode_batch(texts, policy):
+                for place, id in enumerate(ids):
+                    found.setdefault(tuple(ids[:place]), set()).add(id)
+        for start in rng.sample(sorted(found), min(ASKED, len(found))):
+            before = rng.sample(sorted(added), 1) if added and rng.random() < 0.5 else []
+            ids = [*before, *start]
+            mask = tok.next_allowed(ids, policy)
+            assert (tok.next_allowed(ids, policy, start=rng.randrange(len(ids) + 1)) == mask).all()
+            allowed = ids_of_mask(mask, tok.vocab_size)
+            assert found[start] <= {*allowed}, (ids, policy, tok.added_tokens)
+            run = start[max((at + 1 for at, id in enumerate(start) if id in added), default=0) :]
+            is_text = is_utf8(tok.decode_bytes(run))
+            for id in added:
+                fits = is_text and tok.is_canonical([*ids, id], policy)
+                assert (id in allowed) == fits, (ids, id, policy, tok.added_tokens)
+            last = tok._cut_before(run, len(run) - 1, policy)
+            next_ids = tok._next_ids_of(policy)
+            assert isinstance(next_ids, NextIds)
+            for id in set(allowed) - added:
+                if id < 256 and rng.random() < 0.9:
+                    continue
+                text = next_ids.witness(run[last:], id)
+                assert text is not None, (ids, id, policy, tok.added_tokens)
+                longer = tok.encode(tok.decode_bytes(run[:last]) + text, policy)
+                assert longer[: len(run) + 1] == [*run, id]
+                whole = [*ids[: len(ids) - len(run)], *longer]
+                assert tok.is_canonical(whole, policy), (whole, policy, tok.added_tokens)
+            for id in rng.sample(range(tok.vocab_size), 20):
+                refusal = tok.why_refused(ids, id, policy)
+                assert (refusal is None) == (id in allowed)
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_a_user_may_spell_a_special_token() -> None:
+    tok = small(added_tokens=[AddedToken("<e>", 300), AddedToken("<f>", 301, special=False)])
+    ids = [300, *b"<e"]
+    assert ord(">") not in ids_of_mask(tok.next_allowed(ids), tok.vocab_size)
+    for special in ("text", "plain"):
+        allowed = ids_of_mask(tok.next_allowed(ids, special), tok.vocab_size)
+        assert {ord(">"), 300, 301} <= set(allowed)
+    assert ord(">") not in ids_of_mask(tok.next_allowed([*b"<f"], "text"), tok.vocab_size)
+    assert ord(">") in ids_of_mask(tok.next_allowed([*b"<f"], "plain"), tok.vocab_size)
+    healed = tok.heal([*b"a ", 300, *b"ab <e> a"], "text")
+    assert (healed.ids.tolist(), healed.bytes) == ([*b"a ", 300, 256, 32, *b"<e>"], b" a")
+    assert tok.heal([*b"a ", 300, *b"ab <e> a"]).ids.tolist() == [*b"a ", 300, 256, 32, 300]
+    longer = [AddedToken("<f>", 300, special=False), AddedToken("<f>1 2", 301, special=False)]
+    assert 300 not in small(added_tokens=longer).heal([*b"a <f>1"], "text").ids
+    for wrong in ("raise", "other"):
+        with pytest.raises(ValueError, match="special="):
+            tok.next_allowed([97], wrong)
+        with pytest.raises(ValueError, match="special="):
+            tok.heal([97], wrong)
+
+
+def test_added_tokens_that_share_an_id() -> None:
+    """As in o200k_harmony. The id stands for the text that decoding gives, the first one."""
+    tok = small(added_tokens=[AddedToken("<e>", 300), AddedToken("e<", 300)])
+    assert tok.decode([300]) == "<e>"
+    assert 300 in ids_of_mask(tok.next_allowed([*b"a"]), tok.vocab_size)
+    # "e<" is in "<e<e>" before "<e>" is.
+    assert 300 not in ids_of_mask(tok.next_allowed([*b"<e"]), tok.vocab_size)
+    ids = [*b"<e", 300]
+    assert not tok.is_canonical(ids)
+    assert not tok.next_allowed(ids).any()
+
+
+def text_model() -> Tokenizer:
+    vocabulary = TextVocabulary(
+        {0: "<unk>", **dict(enumerate(BYTE_NAMES, 1)), 257: "▁", 258: "a"}, [],
+        TextOptions("<unk>", True, True),
+    )  # fmt: skip
+    normalizer = NormalizerChain((Replace(" ", "▁", False),))
+    added = [AddedToken("<e>", 300)]
+    return Tokenizer(vocabulary, WHOLE, normalizer=normalizer, added_tokens=added)
+
+
+@pytest.mark.parametrize("make", [lambda: small(), text_model])
+def test_masks_are_freed_with_their_tokenizer(make: Any, native: BackendName) -> None:
+    """No reference cycle keeps the tables of a tokenizer until the next garbage collection."""
+    gc.collect()
+    gc.disable()
+    try:
+        tok = make()
+        tok.next_allowed(tok.encode("a a"))
+        tok.heal(tok.encode("a a"))
+        tok.is_canonical(tok.encode("a a"))
+        parts = [weakref.ref(tok._next_ids), weakref.ref(tok._next_ids._pairs)]
+        del tok
+        assert [part() for part in parts] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_backends_agree(native: BackendName) -> None:
@@ -189,6 +343,17 @@ def test_white_space_after_an_rstrip_token() -> None:
     assert 0x81 in ids_of_mask(tok.next_allowed(wide), tok.vocab_size)
 
 
+def test_a_mark_that_nfc_keeps() -> None:
+    """An id that begins a mark may follow "e" if NFC keeps one of the marks, not only the first."""
+    tok = small(normalizer="NFC")
+    for text in ("e\u0338", "e\u0338\u0338", "e\u0337\u0338", "a\u0327", "\u1100\u1161\u11a7"):
+        ids = tok.encode(text)
+        for size, id in enumerate(ids):
+            assert id in ids_of_mask(tok.next_allowed(ids[:size]), tok.vocab_size), (ids, size)
+    # NFC composes "e" with each mark that begins with these bytes.
+    assert 0x80 not in ids_of_mask(tok.next_allowed([*b"e\xcc"]), tok.vocab_size)
+
+
 def test_start_does_not_change_the_mask() -> None:
     rng = seeded("start")
     tok = small(added_tokens=[AddedToken("<e>", 300)])
@@ -210,8 +375,8 @@ def test_unsupported_features() -> None:
         "add_prefix_space": small(add_prefix_space=True),
         "single_word": small(added_tokens=[AddedToken("<e>", 300, single_word=True)]),
         "the behavior 'merged_with_next'": small(preset="superbpe"),
-        "searched in normalized text": small(
-            normalizer="NFC", added_tokens=[AddedToken("<e>", 300, normalized=True)]
+        "whose edges NFC may change": small(
+            normalizer="NFC", added_tokens=[AddedToken("<é\u0323", 300, normalized=True)]
         ),
         "a byte-level vocabulary that merges text": Tokenizer(
             TextVocabulary({0: "a"}, [], TextOptions(byte_level=True)), "gpt2"
