@@ -279,12 +279,14 @@ class PairProofs:
         `spaces`.
         """
 
+_Chunk = TypeVar("_Chunk", bound=tuple[Any, ...])
+
 class Chunks:
     """bpe.budgets.search.Search for one text; only one thread may use it at a time.
 
-    `data` is valid UTF-8 of a str if `is_str`. `ends` are the ends of its ids in bytes. `blocked`
-    and `allowed` have a flag for each place and the end: no cut is proven, and the text may be
-    divided. `longest` is the maximal number of bytes of an id, or 0.
+    `data` is valid UTF-8, and `text` the str that it encodes, or None. `ends` are the ends of its
+    ids in bytes. `blocked` and `allowed` have a flag for each place and the end: no cut is proven,
+    and the text may be divided. `longest` is the maximal number of bytes of an id, or 0.
     """
 
     def __init__(
@@ -300,26 +302,32 @@ class Chunks:
         is_normal: bool,
         longest: int,
         room: int,
-        is_str: bool,
+        text: str | None,
     ) -> None: ...
     def add_borders(self, kind: str, places: NDArray[np.int64] | None) -> int:
         """Add a kind of borders, and return its index.
 
-        The kind is "token", "pre-token", "spaces", "character", or "places" with ascending places
-        up to the end of the text.
+        The kind is "token", "pre-token", "spaces", "line", "character", or "places" with ascending
+        places up to the end of the text.
+        """
+
+    def add_sentences(self, kinds: NDArray[np.uint8]) -> int:
+        """Add the ends of sentences and lines, and return their index.
+
+        `kinds` is bpe.budgets.borders.SENTENCE_KINDS.
         """
 
     def longest(self, start: int, borders: int, floor: int) -> tuple[int, int] | None:
         """Return the end and the number of ids of the longest part, or None."""
 
     def run(
-        self, start: int, unit: int, limit: int
-    ) -> tuple[list[int], list[int], list[int], list[Any]]:
-        """Return the next parts to borders of the first kind, at most `limit`.
+        self, start: int, unit: int, limit: int, template_size: int, type: type[_Chunk]
+    ) -> tuple[int, int, list[_Chunk]]:
+        """Return the next parts to borders of the kinds so far, at most `limit`.
 
-        The lists have their ends in bytes, their ends in the units of the text, their numbers of
-        ids, and their texts. `unit` is the offset of `start` in the text. There are fewer parts if
-        no border is near enough.
+        Returns where the last part ends, in bytes and in the units of the text, and a `type` of
+        text, start, end and number of ids for each part. Numbers include `template_size`. `unit` is
+        the offset of `start` in the text. There are fewer parts if no border is near enough.
         """
 
 def token_ends(

@@ -25,7 +25,7 @@ BorderFinder: TypeAlias = Callable[[Text], Iterable[int]]
 """A function that returns the borders of a text."""
 
 _STOP, _WIDE_STOP, _CLOSER, _SPACE = 1, 2, 4, 8
-_KINDS = np.zeros(1 << 16, np.uint8)
+SENTENCE_KINDS = np.zeros(1 << 16, np.uint8)
 """The kind of each code point at the end of a sentence. No space need follow a wide stop."""
 for _kind, _points in (
     (_STOP, map(ord, ".!?\u2026\u061f\u06d4\u0964")),
@@ -33,7 +33,8 @@ for _kind, _points in (
     (_CLOSER, map(ord, "\"')]}\u00bb\u2019\u201d\u203a\u300d\u300f\u3011\uff09\uff02\uff07")),
     (_SPACE, WHITE_SPACE_CODE_POINTS),
 ):
-    _KINDS[list(_points)] = _kind
+    SENTENCE_KINDS[list(_points)] = _kind
+SENTENCE_KINDS.flags.writeable = False
 _MAX_CLOSERS = 8
 """The maximal number of closing marks between the end of a sentence and its border."""
 
@@ -115,7 +116,7 @@ def sentence_ends(data: bytes) -> Offsets:
     if not len(points):
         return np.zeros(0, np.int64)
     # No code point above U+FFFE has a meaning here. The end of the text counts as white space.
-    kinds = np.append(_KINDS.take(points, mode="clip"), np.uint8(_SPACE))
+    kinds = np.append(SENTENCE_KINDS.take(points, mode="clip"), np.uint8(_SPACE))
     found = []
     for stop in (_STOP, _WIDE_STOP):
         ends = np.flatnonzero(kinds == stop) + 1

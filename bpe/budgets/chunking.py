@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.budgets.borders import BorderFinder, Borders, ChunkKind, ListedBorders, ended
+from bpe.budgets.borders import (
+    SENTENCE_KINDS,
+    BorderFinder,
+    Borders,
+    ChunkKind,
+    ListedBorders,
+    ended,
+)
 from bpe.budgets.reader import BorderKind, Reader, kinds_of
 from bpe.budgets.search import Part, Search, gallop
 from bpe.budgets.source import view
@@ -76,16 +83,12 @@ class Chunker:
 
     def _native_parts(self, native: Chunks) -> Iterator[Chunk]:
         """Yield the chunks if they do not overlap, with C++."""
-        text, done, added, new = self._text, self._source.size, self._added, tuple.__new__
+        text, done, added = self._text, self._source.size, self._added
         place = start = 0  # in bytes, and in the units of the text
         while place < done:
-            places, ends, sizes, texts = native.run(place, start, MAX_RUN)
-            for part_text, end, size in zip(texts, ends, sizes, strict=True):
-                yield new(Chunk, (part_text, start, end, size + added))
-                start = end
-            if places:
-                place = places[-1]
-            if len(places) < MAX_RUN and place < done:
+            place, start, chunks = native.run(place, start, MAX_RUN, added, Chunk)
+            yield from chunks
+            if len(chunks) < MAX_RUN and place < done:
                 # No border of the kinds so far is near enough.
                 text.move(place, start)
                 part = self._finer(place)
@@ -146,6 +149,9 @@ class Chunker:
             self._borders(level)
             return
         kind = self._reader.native_kind(self._kinds[level], self._source)
+        if kind == "sentence":
+            self._native.add_sentences(SENTENCE_KINDS)
+            return
         places = None
         if kind == "places":
             places = ended(self._places(self._kinds[level]), self._source.size)

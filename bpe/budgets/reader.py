@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 CountCall: TypeAlias = Callable[..., int]
 BorderKind: TypeAlias = ChunkKind | Literal["called", "character"]
 """A kind of borders of chunks, with those of a caller's function, and all characters."""
-NativeKind: TypeAlias = Literal["token", "places", "spaces", "pre-token", "character"]
+NativeKind: TypeAlias = Literal[
+    "token", "places", "spaces", "line", "sentence", "pre-token", "character"
+]
 FINER: dict[ChunkKind, tuple[ChunkKind, ...]] = {
     "line": ("line", "sentence", "pre-token", "token"),
     "sentence": ("sentence", "pre-token", "token"),
@@ -164,7 +166,7 @@ class Reader:
 
     def native_kind(self, kind: BorderKind, source: Source) -> NativeKind:
         """Return how C++ finds the borders of a kind."""
-        if kind in ("token", "character"):
+        if kind in ("token", "character", "line", "sentence"):
             return kind
         if kind == "pre-token" and isinstance(self._pre_tokenizer, PreTokenizer):
             if self._pre_tokenizer.preset == WHOLE:
@@ -187,7 +189,7 @@ class Reader:
         return self._pipeline.chunks(
             self._special, cuts.native_proofs, source.data, ends.ends, cuts.puts_prefix,
             source.blocked, allowed, source.is_normal, cuts.longest or 0, room,
-            text.is_str,
+            text.text if text.is_str else None,
         )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
 // Divides texts by a number of ids, for bpe/budgets/.
 #include "bindings/bind.hpp"
 #include "bindings/native_tokenizer.hpp"
-#include "bindings/new_text.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "bindings/texts.hpp"
 
 #include "core/encode/chunk_search.hpp"
+#include "core/utf/read_utf8.hpp"
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -151,12 +151,14 @@ public:
                std::shared_ptr<const NativeProofs> proofs, py::bytes data,
                const Array<std::int32_t> &ends, bool puts_prefix, const py::object &blocked,
                const py::object &allowed, bool is_normal, std::size_t longest, std::size_t room,
-               bool is_str)
+               py::object text)
       : owner_(tokenizer), tokenizer_(NativeTokenizer::of(tokenizer).tokenizers().whole()),
         added_(std::move(added)), proofs_(std::move(proofs)), data_(std::move(data)),
-        ends_(ends), is_str_(is_str) {
+        ends_(ends), source_(std::move(text)) {
     if (added_ == nullptr || proofs_ == nullptr)
       throw py::type_error("expected AddedTokens and PairProofs");
+    if (!source_.is_none() && !PyUnicode_Check(source_.ptr()))
+      throw py::type_error("expected the str of the data, or None");
     ChunkText parts;
     parts.data = bytes_of(data_).data;
     parts.size = bytes_of(data_).size;
@@ -185,11 +187,9 @@ public:
   std::size_t add_borders(const std::string &kind,
                           const std::optional<Array<std::int64_t>> &places) {
     static constexpr std::pair<std::string_view, BorderKind> KINDS[] = {
-        {"token", BorderKind::TOKENS},
-        {"places", BorderKind::PLACES},
-        {"spaces", BorderKind::SPACES},
-        {"pre-token", BorderKind::PRE_TOKENS},
-        {"character", BorderKind::CHARACTERS}};
+        {"token", BorderKind::TOKENS},         {"places", BorderKind::PLACES},
+        {"spaces", BorderKind::SPACES},        {"line", BorderKind::LINES},
+        {"pre-token", BorderKind::PRE_TOKENS}, {"character", BorderKind::CHARACTERS}};
     const auto *const found =
         std::find_if(std::begin(KINDS), std::end(KINDS),
                      [&](const auto &each) { return each.first == kind; });
@@ -202,6 +202,13 @@ public:
       throw py::value_error("expected places that ascend up to the size of the text");
     places_.push_back(*places);
     return search_->add_borders(found->second, places->data(), size);
+  }
+
+  std::size_t add_sentences(const Array<std::uint8_t> &kinds) {
+    if (kinds.ndim() != 1 || kinds.size() != sentence::CODE_POINTS || kinds.writeable())
+      throw py::value_error("expected a read-only kind of each code point below 65,536");
+    sentence_kinds_ = kinds;
+    return search_->add_borders(BorderKind::SENTENCES, nullptr, 0, sentence_kinds_.data());
   }
 
   std::optional<std::pair<ChunkSearch::Place, std::size_t>>
@@ -218,28 +225,43 @@ public:
     return std::make_pair(part->end, part->size);
   }
 
-  // Returns four lists: where the next parts end in bytes and in the units of the text, their
-  // numbers of ids, and their texts. `unit` is the offset of `start` in the text.
-  py::tuple run(ChunkSearch::Place start, std::size_t unit, std::size_t limit) {
+  // Returns where the last of the next parts ends, in bytes and in the units of the text, and
+  // the parts as objects of `type`, a tuple type: text, start, end, size. `unit` is the offset
+  // of `start` in the text. Sizes include `template_size`.
+  py::tuple run(ChunkSearch::Place start, std::size_t unit, std::size_t limit,
+                std::size_t template_size, const py::type &type) {
     check(start, 0);
+    auto *const tuple_type = reinterpret_cast<PyTypeObject *>(type.ptr());
+    if (!PyType_IsSubtype(tuple_type, &PyTuple_Type) ||
+        tuple_type->tp_basicsize != PyTuple_Type.tp_basicsize)
+      throw py::type_error("expected a tuple type without other fields");
     const CacheLease cache(tokenizer_.caches());
     cache_ = &cache;
     const std::vector<ChunkSearch::Part> parts = search_->run(start, limit);
     cache_ = nullptr;
-    py::list places(parts.size());
-    py::list ends(parts.size());
-    py::list sizes(parts.size());
-    py::list texts(parts.size());
+    py::list chunks(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::uint8_t *const data = text_.data + start;
       const auto size = static_cast<std::size_t>(parts[i].end - start);
-      texts[i] = text_of(text_.data + start, size);
-      unit += is_str_ ? static_cast<std::size_t>(PyUnicode_GET_LENGTH(texts[i].ptr())) : size;
-      places[i] = py::int_(parts[i].end);
-      ends[i] = py::int_(unit);
-      sizes[i] = py::int_(parts[i].size);
+      const std::size_t end =
+          unit + (source_.is_none() ? size : shape_of(data, size).code_points);
+      py::object chunk = owned(tuple_type->tp_alloc(tuple_type, 4));
+      const auto set = [&](Py_ssize_t at, py::object value) {
+        PyTuple_SET_ITEM(chunk.ptr(), at, value.release().ptr());
+      };
+      set(0, owned(source_.is_none()
+                       ? PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data),
+                                                   static_cast<Py_ssize_t>(size))
+                       : PyUnicode_Substring(source_.ptr(), static_cast<Py_ssize_t>(unit),
+                                             static_cast<Py_ssize_t>(end))));
+      set(1, py::int_(unit));
+      set(2, py::int_(end));
+      set(3, py::int_(parts[i].size + template_size));
+      chunks[i] = std::move(chunk);
       start = parts[i].end;
+      unit = end;
     }
-    return py::make_tuple(places, ends, sizes, texts);
+    return py::make_tuple(start, unit, chunks);
   }
 
 private:
@@ -267,22 +289,17 @@ private:
       throw py::value_error("expected a place of the text, and the index of borders");
   }
 
-  py::object text_of(const std::uint8_t *data, std::size_t size) const {
-    return owned(is_str_ ? new_text(data, size, "strict")
-                         : PyBytes_FromStringAndSize(reinterpret_cast<const char *>(data),
-                                                     static_cast<Py_ssize_t>(size)));
-  }
-
   py::object owner_; // of tokenizer_
   const Tokenizer &tokenizer_;
   std::shared_ptr<const AddedTokenPhases> added_;
   std::shared_ptr<const NativeProofs> proofs_;
   py::bytes data_;
   Array<std::int32_t> ends_;
-  bool is_str_; // whether the text is a str, and not bytes
+  py::object source_; // the text if it is a str, else None
   std::unique_ptr<Buffer> blocked_;
   std::unique_ptr<Buffer> allowed_;
   std::vector<Array<std::int64_t>> places_;
+  Array<std::uint8_t> sentence_kinds_;
   ChunkText text_;
   std::unique_ptr<ChunkSearch> search_;
   const CacheLease *cache_ = nullptr; // during a call
@@ -299,16 +316,18 @@ void bind_chunks(py::module_ &module) {
       .def(py::init<const py::object &, std::shared_ptr<const AddedTokenPhases>,
                     std::shared_ptr<const NativeProofs>, py::bytes, const Array<std::int32_t> &,
                     bool, const py::object &, const py::object &, bool, std::size_t,
-                    std::size_t, bool>(),
+                    std::size_t, py::object>(),
            py::arg("tokenizer"), py::arg("added"), py::arg("proofs"), py::arg("data"),
            py::arg("ends"), py::arg("puts_prefix"), py::arg("blocked").none(true),
            py::arg("allowed").none(true), py::arg("is_normal"), py::arg("longest"),
-           py::arg("room"), py::arg("is_str"))
+           py::arg("room"), py::arg("text").none(true))
       .def("add_borders", &NativeChunks::add_borders, py::arg("kind"),
            py::arg("places").none(true))
+      .def("add_sentences", &NativeChunks::add_sentences, py::arg("kinds"))
       .def("longest", &NativeChunks::longest, py::arg("start"), py::arg("borders"),
            py::arg("floor"))
-      .def("run", &NativeChunks::run, py::arg("start"), py::arg("unit"), py::arg("limit"));
+      .def("run", &NativeChunks::run, py::arg("start"), py::arg("unit"), py::arg("limit"),
+           py::arg("template_size"), py::arg("type"));
   module.def("utf8_of", &utf8_of, py::arg("text"));
   module.def("token_ends", &token_ends, py::arg("ids"), py::arg("sizes"), py::arg("data"),
              py::arg("may_have_prefix"), py::arg("may_have_marks"));

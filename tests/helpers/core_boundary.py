@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import pretok
+from bpe.budgets.chunking import Chunk
 from pretok import _core
 from pretok.pre_tokenizer import native_machine
 
@@ -258,11 +259,12 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.treating": lambda: (added(), "raise"),
     "Chunks": lambda: (
         encoder(), added(), proofs(), b"abc d", np.array([2, 3, 5], np.int32), False, None,
-        b"\1" * 6, True, 4, 2, True,
+        b"\1" * 6, True, 4, 2, "abc d",
     ),
     "Chunks.add_borders": lambda: (chunks(), "places", np.array([1, 5])),
+    "Chunks.add_sentences": lambda: (chunks(), read_only(np.zeros(1 << 16, np.uint8))),
     "Chunks.longest": lambda: (chunks(), 0, 0, 0),
-    "Chunks.run": lambda: (chunks(), 0, 0, 10),
+    "Chunks.run": lambda: (chunks(), 0, 0, 10, 0, Chunk),
     "PairProofs": lambda: (),  # only its functions make one
     "PairProofs.of_joined": lambda: (np.array([1 << 21 | 2], np.uint64), [32]),
     "PairProofs.of_kinds": lambda: (

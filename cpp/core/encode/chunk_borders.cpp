@@ -2,12 +2,13 @@
 #include "core/encode/chunk_search.hpp"
 
 #include "core/simd/kernels.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 
 namespace pretok {
 
-bool ChunkSearch::is_border(const Borders &borders, Place place) {
+bool ChunkSearch::is_border(Borders &borders, Place place) {
   switch (borders.kind) {
   case BorderKind::TOKENS:
     return std::binary_search(text_.ends, text_.ends + text_.count, place) && is_border(place);
@@ -15,7 +16,9 @@ bool ChunkSearch::is_border(const Borders &borders, Place place) {
     return std::binary_search(borders.places, borders.places + borders.count, place) &&
            is_border(place);
   case BorderKind::SPACES:
-    return is_space_border(place);
+  case BorderKind::LINES:
+  case BorderKind::SENTENCES:
+    return is_scanned_border(borders, place);
   case BorderKind::PRE_TOKENS: {
     if (place == size())
       return is_border(place);
@@ -28,7 +31,7 @@ bool ChunkSearch::is_border(const Borders &borders, Place place) {
   return is_border(place);
 }
 
-ChunkSearch::Place ChunkSearch::before(const Borders &borders, Place place) {
+ChunkSearch::Place ChunkSearch::before(Borders &borders, Place place) {
   switch (borders.kind) {
   case BorderKind::TOKENS: {
     auto at = std::lower_bound(text_.ends, text_.ends + text_.count, place) - text_.ends - 1;
@@ -44,7 +47,9 @@ ChunkSearch::Place ChunkSearch::before(const Borders &borders, Place place) {
     return at >= 0 ? places[at] : -1;
   }
   case BorderKind::SPACES:
-    return before_spaces(place);
+  case BorderKind::LINES:
+  case BorderKind::SENTENCES:
+    return scan_before(borders, place);
   case BorderKind::PRE_TOKENS:
     while (place > 0) {
       const std::vector<Place> &ends = pre_tokens(place - 1);
@@ -61,7 +66,7 @@ ChunkSearch::Place ChunkSearch::before(const Borders &borders, Place place) {
   return before(place);
 }
 
-ChunkSearch::Place ChunkSearch::after(const Borders &borders, Place place) {
+ChunkSearch::Place ChunkSearch::after(Borders &borders, Place place) {
   switch (borders.kind) {
   case BorderKind::TOKENS: {
     const std::int32_t *at = std::upper_bound(text_.ends, text_.ends + text_.count, place);
@@ -77,7 +82,9 @@ ChunkSearch::Place ChunkSearch::after(const Borders &borders, Place place) {
     return at == last ? size() : *at;
   }
   case BorderKind::SPACES:
-    return after_spaces(place);
+  case BorderKind::LINES:
+  case BorderKind::SENTENCES:
+    return scan_after(borders, place);
   case BorderKind::PRE_TOKENS:
     while (place < size()) {
       const std::vector<Place> &ends = pre_tokens(place);
@@ -96,34 +103,83 @@ ChunkSearch::Place ChunkSearch::after(const Borders &borders, Place place) {
   return after(place);
 }
 
-bool ChunkSearch::is_space_border(Place place) const {
-  return (place == size() ||
-          (place > 0 && text_.data[place] == ' ' && text_.data[place - 1] != ' ')) &&
-         is_border(place);
+bool ChunkSearch::is_scanned_border(const Borders &borders, Place place) const {
+  if (place == size())
+    return is_border(place);
+  if (place == 0)
+    return false;
+  switch (borders.kind) {
+  case BorderKind::LINES:
+    return ends_line(place) && is_border(place);
+  case BorderKind::SENTENCES:
+    return (ends_line(place) || ends_sentence(borders.kinds, place)) && is_border(place);
+  default:
+    return text_.data[place] == ' ' && text_.data[place - 1] != ' ' && is_border(place);
+  }
 }
 
-ChunkSearch::Place ChunkSearch::before_spaces(Place place) {
-  Gap &gap = gap_before_;
+bool ChunkSearch::ends_line(Place place) const {
+  const std::uint8_t last = text_.data[place - 1];
+  return last == '\n' || (last == '\r' && text_.data[place] != '\n');
+}
+
+// Returns whether a sentence ends at a place after the first and before the last byte.
+bool ChunkSearch::ends_sentence(const std::uint8_t *kinds, Place place) const {
+  const std::uint8_t *const data = text_.data;
+  if (is_tail(data[place]))
+    return false;
+  const auto kind_at = [&](Place at) -> std::uint8_t {
+    const std::uint32_t point = decode_utf8(data + at, text_.size - at).code_point;
+    return point < sentence::CODE_POINTS ? kinds[point] : 0;
+  };
+  // Sets `at` to the start of the character before it, and returns its kind.
+  const auto step_back = [&](Place &at) {
+    for (--at; at > 0 && is_tail(data[at]);)
+      --at;
+    return kind_at(at);
+  };
+  Place at = place;
+  std::uint8_t before = step_back(at);
+  int closers = 0;
+  for (; before == sentence::CLOSER && closers < sentence::MAX_CLOSERS && at > 0; ++closers)
+    before = step_back(at);
+  if (before != sentence::STOP && before != sentence::WIDE_STOP)
+    return false;
+  const std::uint8_t after = kind_at(place);
+  if (before == sentence::STOP)
+    return after == sentence::SPACE;
+  // In a row of stops, the last one ends the sentence. Closers belong to it.
+  return after != sentence::STOP && after != sentence::WIDE_STOP &&
+         (after != sentence::CLOSER || closers == sentence::MAX_CLOSERS);
+}
+
+ChunkSearch::Place ChunkSearch::scan_before(Borders &borders, Place place) const {
+  Gap &gap = borders.gap_before;
   if (gap.low < place && place <= gap.high)
     return gap.low;
+  const Place known = gap.high < place ? std::max<Place>(gap.high, 0) : 0;
   Place at = place - 1;
-  while (at >= 0 && !is_space_border(at)) {
+  for (;; --at) {
+    while (at > known && !borders.may_end[text_.data[at - 1]])
+      --at;
+    if (at < 0 || is_scanned_border(borders, at))
+      break;
     if (gap.low < at && at <= gap.high) {
       at = gap.low;
       break;
     }
-    --at;
   }
   gap = {at, place};
   return at;
 }
 
-ChunkSearch::Place ChunkSearch::after_spaces(Place place) {
-  Gap &gap = gap_after_;
+ChunkSearch::Place ChunkSearch::scan_after(Borders &borders, Place place) const {
+  Gap &gap = borders.gap_after;
   if (gap.low <= place && place < gap.high)
     return gap.high;
   Place at = place + 1;
-  while (at < size() && !is_space_border(at))
+  while (at < size() &&
+         !(borders.may_end[text_.data[at - 1]] && is_scanned_border(borders, at)))
     ++at;
   gap = {place, at};
   return at;

@@ -4,6 +4,7 @@
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace pretok {
@@ -11,8 +12,6 @@ namespace {
 
 // As in bpe/budgets/search.py.
 constexpr std::int64_t MAX_STRETCH = 1024;
-
-bool is_tail_byte(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 // Does the same as `gallop` in bpe/budgets/search.py.
 template <typename Fits, typename Before, typename After>
@@ -61,20 +60,50 @@ ChunkSearch::ChunkSearch(const ChunkText &text, const PairProofs &proofs,
       count_(std::move(count)), room_(room), longest_not_merged_(longest_whole(vocabulary)) {}
 
 std::size_t ChunkSearch::add_borders(BorderKind kind, const std::int64_t *places,
-                                     std::size_t count) {
-  borders_.push_back({kind, places, count});
+                                     std::size_t count, const std::uint8_t *kinds) {
+  Borders borders{kind, places, count, kinds};
+  borders.may_end.fill(kind == BorderKind::SPACES);
+  borders.may_end['\n'] = borders.may_end['\r'] = true;
+  for (std::uint32_t point = 0; kinds != nullptr && point < sentence::CODE_POINTS; ++point) {
+    std::uint64_t next_kinds = 0; // of eight code points, of which most have no kind
+    if (point % sizeof next_kinds == 0) {
+      std::memcpy(&next_kinds, kinds + point, sizeof next_kinds);
+      if (next_kinds == 0) {
+        point += sizeof next_kinds - 1;
+        continue;
+      }
+    }
+    std::uint8_t bytes[4];
+    if (kinds[point] != 0 && kinds[point] != sentence::SPACE)
+      borders.may_end[bytes[encode_utf8(point, bytes) - 1]] = true;
+  }
+  borders_.push_back(borders);
   return borders_.size() - 1;
 }
 
-std::size_t ChunkSearch::ids_up_to(Place place) const {
-  return static_cast<std::size_t>(
-      std::upper_bound(text_.ends, text_.ends + text_.count, place) - text_.ends);
+// Searches from the last result on, in growing steps: most places are near the last one.
+std::size_t ChunkSearch::ids_up_to(Place place) {
+  const std::int32_t *const ends = text_.ends;
+  std::size_t low = ids_before_; // the end of each id before `low` is at most `place`
+  std::size_t high = low;        // the end of id `high`, if there is one, is after `place`
+  for (std::size_t step = 16; high < text_.count && ends[high] <= place; step *= 2) {
+    low = high + 1;
+    high = std::min(high + step, text_.count);
+  }
+  if (high == ids_before_)
+    for (std::size_t step = 16; low > 0 && ends[low - 1] > place; step *= 2) {
+      high = low - 1;
+      low -= std::min(step, low);
+    }
+  ids_before_ =
+      static_cast<std::size_t>(std::upper_bound(ends + low, ends + high, place) - ends);
+  return ids_before_;
 }
 
 bool ChunkSearch::is_border(Place place) const {
   if (text_.allowed != nullptr)
     return text_.allowed[place] != 0;
-  return place == size() || !is_tail_byte(text_.data[place]);
+  return place == size() || !is_tail(text_.data[place]);
 }
 
 ChunkSearch::Place ChunkSearch::before(Place place) const {
@@ -105,7 +134,7 @@ Proof ChunkSearch::proven(Place place) const {
   if (!text_.is_normal || !is_border(place))
     return Proof::NONE;
   const std::uint8_t *first = at - 1;
-  while (first > text_.data && is_tail_byte(*first))
+  while (first > text_.data && is_tail(*first))
     --first;
   const std::uint8_t *const limit = text_.data + text_.size;
   return proofs_.between(decode_utf8(first, static_cast<std::size_t>(at - first)).code_point,
@@ -134,7 +163,7 @@ ChunkSearch::Place ChunkSearch::max_size(std::size_t ids) const {
 
 std::optional<ChunkSearch::Part> ChunkSearch::longest(Place start, std::size_t index,
                                                       Place floor) {
-  const Borders borders = borders_[index];
+  Borders &borders = borders_[index];
   Place head = start;
   std::size_t used = 0;
   if (text_.puts_prefix || !keeps_ids(ids_up_to(start), start)) {
@@ -306,16 +335,15 @@ std::size_t ChunkSearch::count(Place low, Place place, Place start) const {
 }
 
 std::optional<ChunkSearch::Part> ChunkSearch::within(Place low, Place high, std::size_t before,
-                                                     const Borders &borders, Place floor,
+                                                     Borders &borders, Place floor,
                                                      Place start) {
   return high - low > MAX_STRETCH ? bisect(low, high, before, borders, floor, start)
                                   : last_fit(low, high, before, borders, floor, start);
 }
 
 std::optional<ChunkSearch::Part> ChunkSearch::last_fit(Place low, Place high,
-                                                       std::size_t ids_before,
-                                                       const Borders &borders, Place floor,
-                                                       Place start) {
+                                                       std::size_t ids_before, Borders &borders,
+                                                       Place floor, Place start) {
   for (Place place = before(borders, high); place > floor; place = before(borders, place)) {
     const std::size_t size = ids_before + count(low, place, start);
     if (size <= room_)
@@ -325,9 +353,8 @@ std::optional<ChunkSearch::Part> ChunkSearch::last_fit(Place low, Place high,
 }
 
 std::optional<ChunkSearch::Part> ChunkSearch::bisect(Place low, Place high,
-                                                     std::size_t ids_before,
-                                                     const Borders &borders, Place floor,
-                                                     Place start) {
+                                                     std::size_t ids_before, Borders &borders,
+                                                     Place floor, Place start) {
   if (floor >= high)
     return std::nullopt;
   Part last{-1, 0}; // the longest part that fits so far

@@ -8,6 +8,7 @@
 #include "core/encode/encoder.hpp"
 #include "core/encode/pair_proofs.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,8 +18,16 @@
 namespace pretok {
 
 // Says at which places a part may end: at ends of ids, at the listed places, before the first
-// of some spaces, between two pre-tokens, or between two characters.
-enum class BorderKind { TOKENS, PLACES, SPACES, PRE_TOKENS, CHARACTERS };
+// of some spaces, after lines, after lines and sentences, between two pre-tokens, or between
+// two characters.
+enum class BorderKind { TOKENS, PLACES, SPACES, LINES, SENTENCES, PRE_TOKENS, CHARACTERS };
+
+// The kinds of characters at the ends of sentences. bpe/budgets/borders.py explains them.
+namespace sentence {
+enum Kind : std::uint8_t { STOP = 1, WIDE_STOP = 2, CLOSER = 4, SPACE = 8 };
+constexpr std::size_t CODE_POINTS = std::size_t{1} << 16; // all others have no kind
+constexpr int MAX_CLOSERS = 8;
+} // namespace sentence
 
 struct ChunkText {
   const std::uint8_t *data = nullptr; // valid UTF-8
@@ -55,9 +64,10 @@ public:
               const Vocabulary &vocabulary, Count count, std::size_t room);
 
   // Adds a kind of borders, and returns its index. `places` is for PLACES: they ascend up to
-  // the size of the text, which is one of them, and must outlive this object.
+  // the size of the text, which is one of them. `kinds` is for SENTENCES: the sentence::Kind of
+  // each code point below CODE_POINTS, or 0. Both must outlive this object.
   std::size_t add_borders(BorderKind kind, const std::int64_t *places = nullptr,
-                          std::size_t count = 0);
+                          std::size_t count = 0, const std::uint8_t *kinds = nullptr);
   std::size_t kinds() const { return borders_.size(); }
 
   // Returns the longest part from `start` to a border after `floor`.
@@ -68,10 +78,21 @@ public:
   std::vector<Part> run(Place start, std::size_t limit);
 
 private:
+  // No border lies between `low` and `high`; `low` is -1 or a border.
+  struct Gap {
+    Place low = 0;
+    Place high = -1;
+  };
   struct Borders {
     BorderKind kind;
     const std::int64_t *places;
     std::size_t count;
+    const std::uint8_t *kinds;
+    // For kinds whose borders are found byte by byte: whether a border may come after a byte,
+    // and the last results of before and after.
+    std::array<bool, 256> may_end = {};
+    Gap gap_before = {};
+    Gap gap_after = {};
   };
   struct Stretch {
     Place start = 0;
@@ -80,7 +101,7 @@ private:
 
   Place size() const { return static_cast<Place>(text_.size); }
   Place end(std::size_t at) const { return text_.ends[at]; }
-  std::size_t ids_up_to(Place place) const; // bisect_right of the ends
+  std::size_t ids_up_to(Place place); // bisect_right of the ends
 
   bool is_border(Place place) const;
   Place before(Place place) const;
@@ -90,12 +111,14 @@ private:
   Stretch stretch(Place place);
   Place max_size(std::size_t ids) const;
 
-  bool is_border(const Borders &borders, Place place);
-  Place before(const Borders &borders, Place place);
-  Place after(const Borders &borders, Place place);
-  bool is_space_border(Place place) const;
-  Place before_spaces(Place place);
-  Place after_spaces(Place place);
+  bool is_border(Borders &borders, Place place);
+  Place before(Borders &borders, Place place);
+  Place after(Borders &borders, Place place);
+  bool is_scanned_border(const Borders &borders, Place place) const;
+  Place scan_before(Borders &borders, Place place) const;
+  Place scan_after(Borders &borders, Place place) const;
+  bool ends_line(Place place) const;
+  bool ends_sentence(const std::uint8_t *kinds, Place place) const;
   const std::vector<Place> &pre_tokens(Place place);
 
   bool keeps_ids(std::size_t at, Place place) const;
@@ -104,11 +127,11 @@ private:
   std::size_t last_known(std::size_t first, std::size_t at);
   bool ends_at_cut(std::size_t at);
   std::size_t following(std::size_t first);
-  std::optional<Part> within(Place low, Place high, std::size_t before, const Borders &borders,
+  std::optional<Part> within(Place low, Place high, std::size_t before, Borders &borders,
                              Place floor, Place start);
-  std::optional<Part> last_fit(Place low, Place high, std::size_t before,
-                               const Borders &borders, Place floor, Place start);
-  std::optional<Part> bisect(Place low, Place high, std::size_t before, const Borders &borders,
+  std::optional<Part> last_fit(Place low, Place high, std::size_t before, Borders &borders,
+                               Place floor, Place start);
+  std::optional<Part> bisect(Place low, Place high, std::size_t before, Borders &borders,
                              Place floor, Place start);
   std::size_t count(Place low, Place place, Place start) const;
 
@@ -120,17 +143,11 @@ private:
   std::size_t room_;
   std::size_t longest_not_merged_; // in bytes
   std::vector<Borders> borders_;
+  std::size_t ids_before_ = 0; // the last result of ids_up_to
 
   Stretch stretch_;           // of the last call of stretch()
   Stretch piece_;             // the text of `pieces_`
   std::vector<Place> pieces_; // the borders of pre-tokens in piece_, without its end
-  // No border of SPACES lies between `low` and `high`; `low` is -1 or a border.
-  struct Gap {
-    Place low = 0;
-    Place high = -1;
-  };
-  Gap gap_before_;
-  Gap gap_after_;
   // The last result of ends_at_cut, which is right for all ids from `first` to `last`.
   struct Stop {
     std::size_t first = 1;

@@ -196,6 +196,23 @@ def test_backends_divide_long_texts_alike(name: str, native: BackendName) -> Non
                 assert results[0] == results[1], (name, on, n, overlap)
 
 
+SENTENCES = [*".!?…。！？．\"')]”」 \n\r\u3000\u0085ab中é😀", "\r\n", ")" * 8, "”" * 9]
+
+
+def test_backends_find_the_same_sentences_and_lines(native: BackendName) -> None:
+    letters = random.Random(4)
+    backends: list[BackendName] = [native, "python"]
+    toks = [small(backend) for backend in backends]
+    for _ in range(300):
+        text = "".join(letters.choices(SENTENCES, k=letters.randrange(60)))
+        n = letters.choice([4, 9, 40])
+        for given in (text, text.encode()):
+            for on in ("sentence", "line"):
+                overlap = letters.choice([0, 0, 3])
+                results = [list(tok.chunks(given, n, overlap, on=on)) for tok in toks]
+                assert results[0] == results[1], (given, n, overlap, on)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_take_little_more_than_linear_time(name: str, native: BackendName) -> None:
     tok = small(native)
