@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
+from operator import index
+from typing import Literal, SupportsIndex, TypeAlias, get_args
 
 from bpe.budgets.borders import BorderFinder, ChunkKind
 from bpe.budgets.chunking import Chunk, Chunker
@@ -139,7 +140,7 @@ class TokenizerBudgets(TokenizerEditing):
         Chunk(text='abab', start=0, end=4, size=2)
         """
         room = self._room(n, add_special_tokens)
-        if not isinstance(overlap, int) or not 0 <= overlap < max(room, 1):
+        if not hasattr(overlap, "__index__") or not 0 <= index(overlap) < max(room, 1):
             raise ValueError(
                 f"overlap={shortened(overlap)}; expected an int from 0 to less than the {room} ids "
                 "of a chunk"
@@ -150,9 +151,9 @@ class TokenizerBudgets(TokenizerEditing):
                 "function"
             )
         read = Utf8(_sliced(text, errors), errors, self._pipeline.utf8_of)
-        added = n - room
+        added = self._template_size(add_special_tokens)
         starts = read.graphemes() if grapheme else None
-        return iter(Chunker(self._reader(special), read, on, room, overlap, added, starts))
+        return iter(Chunker(self._reader(special), read, on, room, index(overlap), added, starts))
 
     @fast_call(BUDGETS)
     def count_up_to(
@@ -174,7 +175,7 @@ class TokenizerBudgets(TokenizerEditing):
         >>> tok.count_up_to("ababab", 5), tok.count_up_to("ab" * 1_000_000, 5)
         (3, 6)
         """
-        check_number(n)
+        n = check_number(n)
         added = self._template_size(add_special_tokens)
         if added > n:
             return n + 1
@@ -183,11 +184,11 @@ class TokenizerBudgets(TokenizerEditing):
 
     def _room(self, n: int, add_special_tokens: bool) -> int:
         """Return the number of ids that the template leaves."""
-        check_number(n)
+        most = check_number(n)
         added = self._template_size(add_special_tokens)
-        if n < added:
+        if most < added:
             raise ValueError(f"n={n}; expected at least the {added} ids of the template")
-        return n - added
+        return most - added
 
     def _template_size(self, add_special_tokens: bool) -> int:
         """Return the number of ids that the template adds to a text."""
@@ -246,10 +247,11 @@ class TokenizerBudgets(TokenizerEditing):
         )
 
 
-def check_number(n: int) -> None:
-    """Raise ValueError unless `n` is an int of at least 0."""
-    if not isinstance(n, int) or n < 0:
+def check_number(n: SupportsIndex) -> int:
+    """Return `n` as an int; raises ValueError unless it is an int of at least 0."""
+    if not hasattr(n, "__index__") or index(n) < 0:
         raise ValueError(f"n={shortened(n)}; expected an int of at least 0")
+    return index(n)
 
 
 def _sliced(text: Text, errors: Errors) -> str | bytes:

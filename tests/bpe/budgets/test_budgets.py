@@ -127,6 +127,10 @@ def test_arguments(backend: BackendName) -> None:
                 call(text, 3)
     assert list(tok.chunks("", 3)) == []
     assert tok.truncate("", 0) == ""
+    three = np.int64(3)
+    assert list(tok.chunks("ab a", three, np.int8(0))) == list(tok.chunks("ab a", 3))
+    assert tok.truncate("abcdef", three) == "abcd"
+    assert tok.count_up_to("abcdef", three) == 4
 
 
 def test_graphemes_stay_whole(backend: BackendName) -> None:
