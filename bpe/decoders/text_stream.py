@@ -190,6 +190,19 @@ class DecodeStream:
         copy._is_finished = self._is_finished
         return copy
 
+    def __copy__(self) -> DecodeStream:
+        return self.clone()
+
+    def __deepcopy__(self, memo: object) -> DecodeStream:
+        return self.clone()
+
+    def __reduce__(self) -> str:
+        raise TypeError("cannot pickle a DecodeStream; pickle its ids, and feed another stream")
+
+    def __repr__(self) -> str:
+        state = "finished" if self._is_finished else "open"
+        return f"DecodeStream({len(self._stream)} ids, {state})"
+
     def _check_open(self) -> None:
         if self._is_finished:
             raise ValueError("the stream is finished; get another with decode_stream() or reset it")

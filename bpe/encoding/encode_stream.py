@@ -72,6 +72,10 @@ class EncodeStream:
         """The number of bytes of text that the stream holds back."""
         return len(self._held)
 
+    def __repr__(self) -> str:
+        state = "finished" if self._is_finished else f"{self.held} bytes held"
+        return f"EncodeStream({state})"
+
     def feed(self, chunk: Text) -> list[int]:
         """Add a chunk of the text, and return the ids that it completes.
 
@@ -137,6 +141,9 @@ class EncodeStream:
         import asyncio  # which takes long
 
         return await asyncio.to_thread(call, *chunk)
+
+    def __reduce__(self) -> str:
+        raise TypeError("cannot copy or pickle an EncodeStream; feed its text to another stream")
 
     def _utf8(self, chunk: Text) -> tuple[bytes, str]:
         """Return the UTF-8 of `chunk` after the last surrogate, and a new last surrogate."""

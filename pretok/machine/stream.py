@@ -95,6 +95,9 @@ class Stream:
         """Return the remaining pre-tokens as `feed_steps` does, and close the stream."""
         return self._steps(self._rest())
 
+    def __reduce__(self) -> str:
+        raise TypeError("cannot copy or pickle a Stream; feed its text to another stream")
+
     def _steps(self, pre_tokens: list[IndexedPreToken]) -> list[Step]:
         return [
             Step(start, start + len(text), text, None if rule == GAP else self._rules[rule])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+import pickle
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -119,6 +121,18 @@ def test_streams_do_not_share_state(backend: BackendName) -> None:
     first, second = tok.decode_stream(), tok.decode_stream()
     assert (first.feed(0xC3), second.feed(0x41)) == ("", "A")
     assert (first.feed(0xA9), second.finish()) == ("\u00e9", "")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_does_not_share_state(copied: Callable[[Any], Any], backend: BackendName) -> None:
+    stream = make(backend).decode_stream()
+    stream.feed([97, 0xC3])
+    other = copied(stream)
+    assert other.feed(0xA9) == "é"
+    assert stream.ids == (97, 0xC3)
+    assert repr(other) == "DecodeStream(3 ids, open)"
+    with pytest.raises(TypeError, match="cannot pickle a DecodeStream"):
+        pickle.dumps(stream)
 
 
 def test_a_stream_omits_unknown_ids(backend: BackendName) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from itertools import pairwise
@@ -214,6 +216,17 @@ def test_a_stream_ends_and_begins_again(backend: BackendName) -> None:
     stream.reset()
     assert stream.feed("ab") + stream.finish() == [256]
     assert all_ids(tokenizer.encode_stream(), []) == []
+
+
+def test_a_stream_has_no_copy(backend: BackendName) -> None:
+    stream = bpe.train(["ab"], vocab_size=257, backend=backend).encode_stream()
+    stream.feed("ab")
+    for call in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot copy or pickle an EncodeStream"):
+            call(stream)
+    assert repr(stream) == "EncodeStream(2 bytes held)"
+    assert stream.finish() == [256]
+    assert repr(stream) == "EncodeStream(finished)"
 
 
 def test_wrong_arguments(backend: BackendName) -> None:

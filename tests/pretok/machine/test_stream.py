@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Any
@@ -315,3 +317,10 @@ def test_a_long_counted_run_takes_linear_time(native: BackendName) -> None:
         assert stream.finish() == ["1" * size]
 
     assert growth(feed, 4000) < TOO_MUCH
+
+
+def test_a_stream_has_no_copy() -> None:
+    stream = pretok.get("gpt2").stream()
+    for call in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot copy or pickle a Stream"):
+            call(stream)
