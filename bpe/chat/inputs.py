@@ -178,7 +178,7 @@ def convert_messages(messages: Any) -> Items:
     whichever of them, or `reasoning`, a message has. Raises TypeError for other types, and
     ValueError for an empty list.
     """
-    listed = getattr(messages, "messages", messages)
+    listed = messages if type(messages) is list else getattr(messages, "messages", messages)
     if type(listed) is not list and (
         not isinstance(listed, Sequence) or isinstance(listed, (str, bytes))
     ):

@@ -92,36 +92,40 @@ def choose_template(
     "tool_use" for chats with tools, if there is one, and else "default". Raises ValueError if there
     is no template, and for a `requested` without a brace that is no name.
     """
+    if requested is None and type(templates) is str:
+        return templates
     if requested is not None and not isinstance(requested, str):
         raise TypeError(f"chat_template={shortened(requested)}; expected a template or its name")
-    names = templates if isinstance(templates, Mapping) else ()
-    if requested and "{" not in requested and requested not in names:
+    named = {} if templates is None or isinstance(templates, str) else templates
+    if requested and "{" not in requested and requested not in named:
         raise ValueError(
             f"chat_template={shortened(requested)}; expected the text of a template, or one of "
-            f"the names {sorted(names)}"
+            f"the names {sorted(named)}"
         )
-    if isinstance(templates, Mapping):
-        if requested is None:
-            requested = "tool_use" if has_tools and "tool_use" in templates else "default"
-            if requested not in templates:
-                raise ValueError(
-                    f"expected a template with the name 'default', got {sorted(templates)}; pass "
-                    "chat_template="
-                )
-        return templates.get(requested, requested)
-    if requested is not None:
-        return requested
-    if templates is None:
-        raise ValueError(
-            "expected a tokenizer with a chat template, got one without; pass chat_template=, or "
-            "load a folder with a chat_template.jinja or a tokenizer_config.json"
-        )
-    return templates
+    if templates is None or isinstance(templates, str):
+        text = templates if requested is None else requested
+        if text is None:
+            raise ValueError(
+                "expected a tokenizer with a chat template, got one without; pass chat_template=, "
+                "or load a folder with a chat_template.jinja or a tokenizer_config.json"
+            )
+        return text
+    if requested is None:
+        requested = "tool_use" if has_tools and "tool_use" in named else "default"
+        if requested not in named:
+            raise ValueError(
+                f"expected a template with the name 'default', got {sorted(named)}; pass "
+                "chat_template="
+            )
+    return named.get(requested, requested)
 
 
 def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
     """Return variables whose texts, and lists of texts, are trusted like the template itself."""
-    return {name: _trusted(value) for name, value in special_tokens.items()}
+    return {
+        name: _literal(value) if type(value) is str else _trusted(value)
+        for name, value in special_tokens.items()
+    }
 
 
 def _trusted(value: Any) -> Any:

@@ -208,6 +208,10 @@ def real_of(tok: Any) -> Any:
 
     Anything else raises TypeError.
     """
+    # A tokenizer of transformers stores the real tokenizer, although it shows the stand-in.
+    stored = getattr(tok, "__dict__", {}).get("_tokenizer")
+    if type(stored) is RealTokenizer:
+        return stored
     real = tok if isinstance(tok, RealTokenizer) else getattr(tok, "_tokenizer", None)
     if not isinstance(real, RealTokenizer):
         raise TypeError(
