@@ -217,7 +217,7 @@ def encode_segments(
     unit: Unit | None,
 ) -> Segmented:
     """Return the ids of `segments`; Tokenizer.encode_segments explains the arguments."""
-    if isinstance(segments, _TEXT):
+    if type(segments) is not list and isinstance(segments, _TEXT):
         raise TypeError(
             f"expected an iterable of segments, got one {type(segments).__name__}; pass "
             "[(text, special)]"

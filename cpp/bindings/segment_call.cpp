@@ -18,6 +18,22 @@ bool is_text(PyObject *object) {
   return PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
 }
 
+// Returns the number of code points and bytes of all texts, which is a lower bound of the size
+// of their UTF-8.
+std::size_t text_size(const py::list &segments) {
+  Py_ssize_t size = 0;
+  for (const py::handle segment : segments) {
+    PyObject *text = segment.ptr();
+    if (PyTuple_CheckExact(text) && PyTuple_GET_SIZE(text) == 2)
+      text = PyTuple_GET_ITEM(text, 0);
+    if (PyUnicode_CheckExact(text))
+      size += PyUnicode_GET_LENGTH(text);
+    else if (PyBytes_CheckExact(text))
+      size += PyBytes_GET_SIZE(text);
+  }
+  return static_cast<std::size_t>(size);
+}
+
 // Reads ids from a list of int. Returns false for anything else.
 bool read_ids(PyObject *list, std::vector<std::uint32_t> &ids) {
   ids.clear();
@@ -128,7 +144,7 @@ py::object encode_segments(const py::object &owner, const DeferredTokenizer &tok
                            const py::list &segments, const py::dict &searches,
                            const py::object &special) {
   SegmentedText text;
-  text.reserve(segments.size(), 0);
+  text.reserve(segments.size(), text_size(segments));
   SegmentReader reader(searches);
   const bool is_read = reader.read(segments, special, [&](const SegmentReader::Read &segment) {
     text.add(segment.text, segment.size, segment.policy.added->all, segment.ids,

@@ -288,6 +288,8 @@ Refusal AddedTokens::search_phase_of_ranges(unsigned phase, const std::uint8_t *
     const Finder *const finder = range->tokens->finder_of(phase == 1);
     if (finder != nullptr) {
       from = first_bytes.next(*finder, range, from);
+      if (from >= end)
+        break; // no token begins in the other ranges
       if (from < to && !pass.find(*range->tokens, *finder, from, to))
         break;
     }
