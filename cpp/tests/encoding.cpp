@@ -101,20 +101,26 @@ Example random_example(bool from_ranks) {
   data.from_ranks = from_ranks;
   data.ignore_merges = from_ranks || below(2) == 0;
   data.mergeable = example.tokens.size();
+  std::map<std::string, std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < example.tokens.size(); ++id)
+    ids.emplace(example.tokens[id], id);
   for (std::uint32_t id = 0; id < example.tokens.size(); ++id) {
     const std::string &token = example.tokens[id];
     data.bytes.insert(data.bytes.end(), token.begin(), token.end());
     data.lengths.push_back(static_cast<std::uint32_t>(token.size()));
     data.ids.push_back(id);
-    for (std::uint32_t left = 0; left < example.tokens.size(); ++left)
-      for (std::uint32_t right = 0; right < example.tokens.size(); ++right)
-        if (token.size() == example.tokens[left].size() + example.tokens[right].size() &&
-            token == example.tokens[left] + example.tokens[right]) {
-          if (from_ranks)
-            example.ranks[{left, right}] = {id, id};
-          else if (trained || below(2) == 0)
-            data.merges.push_back({left, right, id});
-        }
+    std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::size_t at = 1; at < token.size(); ++at) {
+      const auto left = ids.find(token.substr(0, at));
+      const auto right = ids.find(token.substr(at));
+      if (left != ids.end() && right != ids.end())
+        pairs.emplace(left->second, right->second);
+    }
+    for (const auto &[left, right] : pairs)
+      if (from_ranks)
+        example.ranks[{left, right}] = {id, id};
+      else if (trained || below(2) == 0)
+        data.merges.push_back({left, right, id});
   }
   // The merges of a trained vocabulary are in the order of the tokens that they make, and
   // include every split of a token into two tokens.
