@@ -313,7 +313,7 @@ import os, sys, threading
 from bpe import PromptCache, Tokenizer, Vocabulary
 tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"abab"}
 tok = Tokenizer(Vocabulary(tokens), "cl100k", backend=sys.argv[1])
-text = "abab ab xyz 123\\n" * (20_000 if sys.argv[1] == "native" else 300)
+text = "abab ab xyz 123\\n" * (20_000 if sys.argv[1] == "native" else 30)
 wanted = tok.encode(text)
 cache = PromptCache(tok, 1 << 24)
 stop = threading.Event()
