@@ -33,7 +33,10 @@ def as_text(spec: TokenizerSpec) -> TokenizerSpec:
     assert isinstance(vocabulary, CharacterVocabulary), "the caller has checked it"
     why_not = vocabulary.why_not_ranked or _missing_character(vocabulary)
     if why_not:
-        raise VocabularyError(f"a tokenizer.json lists merges, but {why_not}")
+        raise VocabularyError(
+            f"a tokenizer.json lists merges, but {why_not}; if the model was trained on with "
+            "initial=, convert the old model to tokenizer.json first, and train on with it"
+        )
     texts = {id: token.decode() for id, token in _tokens(vocabulary).items()}
     unknown = unknown_token(spec)
     options = TextOptions(

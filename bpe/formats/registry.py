@@ -106,7 +106,11 @@ def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
     for format in formats:
         if kind in format.kinds:
             return format
-    advice = "save the tokenizer as .json" if kind is TextVocabulary else "save it as .model"
+    advice = (
+        "save the tokenizer as .json"
+        if kind is TextVocabulary
+        else ("save it as .model, or write it with bpe.convert, if its scores allow")
+    )
     raise UnsupportedError(
         f"the tokens are text, not bytes, and the format {formats[0].name} cannot hold this "
         f"vocabulary; {advice}"

@@ -236,6 +236,11 @@ def test_every_id_keeps_its_row(tmp_path: Path) -> None:
     renamed = made("python", preset="gpt2", special=(("<|tool|>", 264),))
     bpe.convert(renamed, new, into=path, texts=20)
     bpe.convert(source.shrink(keep=[97, 98, 264], gaps=True).tokenizer, new, into=path, texts=20)
+    tokens = gguf_metadata.load(path, ["tokenizer.ggml.tokens"])["tokenizer.ggml.tokens"]
+    assert tokens[262] == "Ã©"
+    raw = [*tokens[:262], "é", *tokens[263:]]  # as in Command R's file
+    bpe.convert(source, new, into=model(tmp_path, rows=265, tokens=raw), texts=20)
+    path = model(tmp_path, rows=265)
     old = path.read_bytes()
     shrunk = source.shrink(keep=[*range(256), 258, 264]).tokenizer
     swapped = source.remap({256: 257, 257: 256}).tokenizer
