@@ -637,7 +637,8 @@ class TokenRows:
     Equal rows are added up, unless the caller says that there are none or few.
     """
 
-    def __init__(self, are_distinct: bool) -> None: ...
+    def __init__(self, are_distinct: bool, memory: object) -> None:
+        """`memory` is that of Trainer.of_run."""
     def add(
         self, symbols: NDArray[np.uint32], sizes: NDArray[np.uint32], counts: NDArray[np.int64]
     ) -> None:
@@ -686,8 +687,9 @@ class Trainer:
         """Return a trainer of the words of a run (bpe.training.runs).
 
         Lists that it reads rarely are in `memory`: block(size) returns a writable block of that
-        size, and trim() may remove blocks from memory until they are read again. None stands for
-        ordinary memory.
+        size, and trim(have_moved) may remove blocks from memory until they are read again. If it
+        returns True, the words move to `memory`, too; `have_moved` says that they have. None stands
+        for ordinary memory.
         """
     @property
     def tokens(self) -> int: ...

@@ -30,8 +30,8 @@ RESERVE = 32 * MB
 """Memory for texts, blocks and buffers."""
 COMMIT = 4 << 30
 """The number of bytes of text after which counts are written even if they fit in memory."""
-SLOTS = (4, 20)
-"""The estimated memory of the C++ trainer without lists, for each byte of a word and each word."""
+MAX_SHARE = 0.9
+"""The share of the bound above which the words of a trainer move to a file."""
 STATM = "/proc/self/statm"
 IS_MEASURED = os.path.exists(STATM)
 """True if the system says how much memory the process takes now, not only the highest number."""
@@ -280,6 +280,7 @@ class MappedFile:
 
     def __init__(self, folder: Path, bound: Bound) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, prefix=".", buffering=0)  # noqa: SIM115
+        self._bound = bound
         self._limit = sys.maxsize if bound.memory_mb is None else bound.memory_mb * MB - MIN_ROOM
         self._size = 0
         self._blocks: list[mmap.mmap] = []
@@ -297,11 +298,22 @@ class MappedFile:
         self._size += size
         return self._blocks[-1]
 
-    def trim(self) -> None:
-        """Remove all blocks from the memory of the process if it takes too much."""
-        if IS_MEASURED and resident() > self._limit:
-            for block in self._blocks:
-                block.madvise(mmap.MADV_DONTNEED)
+    def trim(self, have_moved: bool) -> bool:
+        """Remove all blocks from the memory of the process if it takes too much.
+
+        Returns True if the rest takes too much, so that the words should move to the file. Where
+        the rest cannot be measured, they always move. If they have moved, raises ValueError if the
+        rest leaves little memory for blocks.
+        """
+        if not IS_MEASURED:
+            return True
+        if resident() <= self._limit:
+            return False
+        for block in self._blocks:
+            block.madvise(mmap.MADV_DONTNEED)
+        if have_moved:
+            self._bound.room(MIN_ROOM + RESERVE, "merging takes more; training needs more than")
+        return resident() > MAX_SHARE * self._limit
 
     def close(self) -> None:
         """Remove the file when its blocks are no longer in use."""

@@ -149,7 +149,7 @@ class CharacterWords:
             return Trainer(self._words(), *limits, self.alphabet)
         from pretok import _core
 
-        rows = _core.TokenRows(True)
+        rows = _core.TokenRows(True, lists)
         alphabet, words = _code_points("".join(self.alphabet)), self._words()
         while some := [*islice(words, WORDS_AT_ONCE)]:
             # As in `Trainer`, characters outside the alphabet are dropped.

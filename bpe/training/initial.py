@@ -209,7 +209,9 @@ class InitialWords:
     def _begin(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._symbols = Symbols.of(self._initial.tokenizer, vocabulary)
-        self._rows = _Rows(vocabulary, self._symbols.ids, self._backend, self._are_distinct)
+        self._rows = _Rows(
+            vocabulary, self._symbols.ids, self._backend, self._are_distinct, self._lists
+        )
 
     def add_characters(
         self, words: Iterable[tuple[bytes, int]], coverage: float, required: str
@@ -288,7 +290,12 @@ class _Rows:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, ids: Sequence[int], backend: BackendName, are_distinct: bool
+        self,
+        vocabulary: Vocabulary,
+        ids: Sequence[int],
+        backend: BackendName,
+        are_distinct: bool,
+        lists: MappedFile | None,
     ) -> None:
         self._whole = Tokenizer(vocabulary, WHOLE, backend=backend)
         self._symbol_of = np.full(max(vocabulary.size, self._whole.vocab_size), -1, np.int64)
@@ -298,7 +305,7 @@ class _Rows:
         if backend == "native":
             from pretok import _core
 
-            self.native = _core.TokenRows(are_distinct)
+            self.native = _core.TokenRows(are_distinct, lists)
 
     def add(self, words: list[tuple[bytes, int]]) -> None:
         """Encode `words`, and empty the list."""

@@ -37,6 +37,12 @@ Hugging Face's trainer breaks ties in this order.
 """
 
 
+MAX_LEARNED_SIZE = 1 << 28
+"""The size of all new tokens together, in bytes or characters.
+
+With "first-seen", a long word may become a token of two symbols, then one of three, and so on.
+"""
+
 _SPACES = dict.fromkeys(map(ord, "\t\n\v\f\r▁"), " ")
 """The characters that separate words besides the space, for str.translate."""
 
@@ -138,6 +144,7 @@ class Trainer:
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
         self._first_merges: list[Pair] = []
+        self._learned_size = 0
         for word, count in cast("Iterable[tuple[Sequence[str], int]]", words):
             self._load(word, count)
         self._push_new_pairs()
@@ -286,6 +293,13 @@ class Trainer:
         if not self._is_first_seen:
             result = self._known.setdefault(token, result)
         if result == len(self._tokens):
+            self._learned_size += len(token)
+            if self._learned_size > MAX_LEARNED_SIZE:
+                raise ValueError(
+                    f"the new tokens have more than {MAX_LEARNED_SIZE} bytes or characters "
+                    "altogether, because long pre-tokens become tokens; pass max_token_length=, or "
+                    "a preset that splits the texts more often"
+                )
             self._tokens.append(token)
             self._first_merges.append(pair)
         self._merges.pop(pair, None)  # if a pair is merged again, the last merge counts

@@ -19,7 +19,6 @@ from bpe.training.arguments import Specials
 from bpe.training.bounded import (
     IS_MEASURED,
     MIN_ROOM,
-    SLOTS,
     Bound,
     Counting,
     MappedFile,
@@ -125,8 +124,6 @@ class Training(NamedTuple):
                 words.check(bound, *IN_MEMORY[backend])
                 return self._trained(words.words(backend))
             # The order of words has no effect, so they are read one after the other.
-            if self.initial is None:
-                words.check(bound, *SLOTS, "training")
             lists = bound.lists(folder)
             with nullcontext() if lists is None else closing(lists):
                 return self._trained_on_runs(words, lists)

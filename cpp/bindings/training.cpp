@@ -97,43 +97,9 @@ private:
   unsigned threads_ = 1; // the largest `threads` of the calls of add()
 };
 
-class NativeTokenRows {
-public:
-  explicit NativeTokenRows(bool are_distinct) : rows_(are_distinct) {}
-
-  // Adds rows. `symbols` has the symbols of all rows. Row i has sizes[i] symbols, and occurs
-  // counts[i] times.
-  void add(const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
-           const Array<std::int64_t> &counts) {
-    const std::vector<std::uint32_t> all = as_vector(symbols);
-    const std::vector<std::uint32_t> row_sizes = as_vector(sizes);
-    const std::vector<std::int64_t> row_counts = as_vector(counts);
-    const std::uint64_t size =
-        std::accumulate(row_sizes.begin(), row_sizes.end(), std::uint64_t{0});
-    const auto limit = [](std::uint32_t symbol) { return symbol < ID_LIMIT; };
-    if (size != all.size() || row_counts.size() != row_sizes.size() ||
-        !std::all_of(all.begin(), all.end(), limit))
-      throw py::value_error("expected symbols below 16777216, a size and a count for each row, "
-                            "and sizes that sum to the number of symbols");
-    const py::gil_scoped_release released;
-    const std::uint32_t *next = all.data();
-    for (std::size_t i = 0; i < row_sizes.size(); next += row_sizes[i++])
-      rows_.add(next, row_sizes[i], row_counts[i]);
-    for (const std::uint32_t symbol : all)
-      symbol_limit_ = std::max(symbol_limit_, symbol + 1);
-  }
-
-  TokenRows &rows() { return rows_; }
-  // Returns a number above all symbols.
-  std::uint32_t symbol_limit() const { return symbol_limit_; }
-
-private:
-  TokenRows rows_;
-  std::uint32_t symbol_limit_ = 0;
-};
-
-// Returns memory from a Python object: block(size) gives a writable buffer that stays, and
-// trim() is TrainerMemory::trim. None stands for ordinary memory.
+// Returns memory from a Python object: block(size) gives a writable buffer that stays, and the
+// truth of trim(have_moved) is the result of TrainerMemory::trim. None stands for ordinary
+// memory.
 TrainerMemory memory_of(const py::object &source) {
   constexpr static std::size_t BLOCK = std::size_t{1} << 26;
   constexpr static std::size_t ALIGNMENT = 64;
@@ -181,12 +147,50 @@ TrainerMemory memory_of(const py::object &source) {
       madvise(reinterpret_cast<void *>(start * PAGE), (end - start) * PAGE, MADV_REMOVE);
 #endif
   };
-  memory.trim = [state] {
+  memory.trim = [state](bool have_moved) -> bool {
     const py::gil_scoped_acquire acquired;
-    state->source.attr("trim")();
+    return static_cast<bool>(py::bool_(state->source.attr("trim")(have_moved)));
   };
   return memory;
 }
+
+class NativeTokenRows {
+public:
+  // `memory` is that of memory_of.
+  NativeTokenRows(bool are_distinct, const py::object &memory)
+      : rows_(are_distinct, memory_of(memory)) {}
+
+  // Adds rows. `symbols` has the symbols of all rows. Row i has sizes[i] symbols, and occurs
+  // counts[i] times.
+  void add(const Array<std::uint32_t> &symbols, const Array<std::uint32_t> &sizes,
+           const Array<std::int64_t> &counts) {
+    const std::vector<std::uint32_t> all = as_vector(symbols);
+    const std::vector<std::uint32_t> row_sizes = as_vector(sizes);
+    const std::vector<std::int64_t> row_counts = as_vector(counts);
+    const std::uint64_t size =
+        std::accumulate(row_sizes.begin(), row_sizes.end(), std::uint64_t{0});
+    const auto limit = [](std::uint32_t symbol) { return symbol < ID_LIMIT; };
+    if (size != all.size() || row_counts.size() != row_sizes.size() ||
+        !std::all_of(all.begin(), all.end(), limit))
+      throw py::value_error("expected symbols below 16777216, a size and a count for each row, "
+                            "and sizes that sum to the number of symbols");
+    const py::gil_scoped_release released;
+    const std::uint32_t *next = all.data();
+    for (std::size_t i = 0; i < row_sizes.size(); next += row_sizes[i++])
+      rows_.add(next, row_sizes[i], row_counts[i]);
+    rows_.trim();
+    for (const std::uint32_t symbol : all)
+      symbol_limit_ = std::max(symbol_limit_, symbol + 1);
+  }
+
+  TokenRows &rows() { return rows_; }
+  // Returns a number above all symbols.
+  std::uint32_t symbol_limit() const { return symbol_limit_; }
+
+private:
+  TokenRows rows_;
+  std::uint32_t symbol_limit_ = 0;
+};
 
 class NativeTrainer {
 public:
@@ -375,7 +379,7 @@ void bind_training(py::module_ &module) {
       .def("spill", &NativeWordCounts::spill, py::arg("write"))
       .def("take", on_self(&NativeWordCounts::take));
   py::class_<NativeTokenRows>(module, "TokenRows")
-      .def(py::init<bool>(), py::arg("are_distinct"))
+      .def(py::init<bool, const py::object &>(), py::arg("are_distinct"), py::arg("memory"))
       .def("add", &NativeTokenRows::add, py::arg("symbols"), py::arg("sizes"),
            py::arg("counts"));
   py::class_<NativeTrainer>(module, "Trainer")

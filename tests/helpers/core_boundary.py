@@ -144,8 +144,8 @@ class Lists:
     def block(self, size: int) -> bytearray:
         return bytearray(size)
 
-    def trim(self) -> None:
-        pass
+    def trim(self, have_moved: bool) -> bool:
+        return not have_moved
 
 
 def huggingface_call() -> Any:
@@ -239,7 +239,7 @@ def normalizer() -> Any:
 
 
 def of_tokens() -> tuple[Any, ...]:
-    rows = _core.TokenRows(False)
+    rows = _core.TokenRows(False, None)
     rows.add(*token_rows())
     return u32(97, 98, 97, 98), u32(1, 1, 2), rows, "huggingface", 1, None, False, 4, Lists()
 
@@ -381,8 +381,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Spec.merges": lambda: (spec(),),
     "Spec.scores": lambda: (spec(),),
     "Spec.tokens": lambda: (spec(),),
-    "TokenRows": lambda: (False,),
-    "TokenRows.add": lambda: (_core.TokenRows(False), *token_rows()),
+    "TokenRows": lambda: (False, Lists()),
+    "TokenRows.add": lambda: (_core.TokenRows(False, None), *token_rows()),
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),

@@ -62,7 +62,7 @@ def make_trainer_of_rows(
         return Trainer(words, *limits, tokens, joins_known, max_words)
     from pretok import _core
 
-    native = _core.TokenRows(False)
+    native = _core.TokenRows(False, None)
     for row, count in rows:
         native.add(np.array(row, np.uint32), np.array([len(row)], np.uint32), np.array([count]))
     units = np.frombuffer("".join(tokens).encode("utf-32-le"), np.uint32)

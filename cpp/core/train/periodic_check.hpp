@@ -19,20 +19,25 @@ public:
   PeriodicCheck(FunctionRef<void()> check_interrupt, const TrainerMemory &memory)
       : check_interrupt_(check_interrupt), memory_(&memory) {}
   void operator()(std::size_t work = 1) {
-    done_ += work;
+    done_ += memory_->holds_words ? work * MOVED : work;
     if (done_ < WORK_PER_CHECK)
       return;
     done_ = 0;
     check_interrupt_();
     if (memory_->trim)
-      memory_->trim();
+      is_short_ = memory_->trim(memory_->holds_words);
   }
+  // Returns whether ordinary memory took too much at the last check.
+  bool is_short() const { return is_short_; }
 
 private:
+  // The work of reading a place of a word in a file.
+  static constexpr std::size_t MOVED = 16;
   static constexpr std::size_t WORK_PER_CHECK = 16'384;
   FunctionRef<void()> check_interrupt_;
   const TrainerMemory *memory_;
   std::size_t done_ = 0;
+  bool is_short_ = false;
 };
 
 } // namespace pretok

@@ -14,16 +14,14 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/prefetch.hpp"
+#include "core/train/trainer_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <stdexcept>
-#include <vector>
 
 namespace pretok {
 
@@ -31,54 +29,46 @@ namespace pretok {
 using Place = std::uint32_t;
 
 // An array of numbers of 24 bits, with the lowest byte first as in the memory of every
-// supported processor, so that one load of four bytes reads a number. It grows without a second
-// copy of its values, if the allocator can.
+// supported processor, so that one load of four bytes reads a number. There is a byte after the
+// last number. The array grows without a second copy of its values, if the allocator can.
 class SlotArray {
 public:
   static constexpr std::size_t BYTES = 3; // of a value
 
   std::size_t size() const { return size_; }
-  const std::uint8_t *data(std::size_t i) const { return data_.get() + i * BYTES; }
+  const std::uint8_t *data(std::size_t i) const { return bytes_.data() + i * BYTES; }
   std::uint32_t operator[](std::size_t i) const {
     std::uint32_t value;
     std::memcpy(&value, data(i), sizeof value);
     return value & 0xFFFFFF;
   }
   void set(std::size_t i, std::uint32_t value) {
-    std::uint8_t *const bytes = data_.get() + i * BYTES;
+    std::uint8_t *const bytes = bytes_.data() + i * BYTES;
     bytes[0] = static_cast<std::uint8_t>(value);
     bytes[1] = static_cast<std::uint8_t>(value >> 8);
     bytes[2] = static_cast<std::uint8_t>(value >> 16);
   }
 
   void reserve(std::size_t size) {
-    if (size <= capacity_)
-      return;
-    if (size > static_cast<std::size_t>(-1) / BYTES)
+    if (size > static_cast<std::size_t>(-1) / (2 * BYTES))
       throw std::bad_alloc();
-    void *const grown = std::realloc(data_.get(), size * BYTES + 1);
-    if (grown == nullptr)
-      throw std::bad_alloc();
-    static_cast<void>(data_.release());
-    data_.reset(static_cast<std::uint8_t *>(grown));
-    capacity_ = size;
+    bytes_.reserve(size * BYTES + 1);
   }
   void push_back(std::uint32_t value) {
-    if (size_ == capacity_)
-      reserve(capacity_ + capacity_ / 2 + 1024);
+    bytes_.resize((size_ + 1) * BYTES + 1);
     set(size_++, value);
   }
   // Removes all values from index `size` on.
-  void shrink(std::size_t size) { size_ = size; }
+  void shrink(std::size_t size) {
+    size_ = size;
+    bytes_.resize(size * BYTES + 1);
+  }
+  bool is_moved() const { return bytes_.is_moved(); }
+  void move_to(const TrainerMemory &memory) { bytes_.move_to(memory); }
 
 private:
-  struct Free {
-    void operator()(std::uint8_t *data) const { std::free(data); }
-  };
-
-  std::unique_ptr<std::uint8_t, Free> data_;
+  GrowingArray<std::uint8_t> bytes_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
 };
 
 class Slots {
@@ -90,7 +80,10 @@ public:
   // All symbols are lower.
   static constexpr Symbol MAX_SYMBOLS = Symbol{1} << 22;
 
-  Slots() { slots_.push_back(WORD_BOUNDARY); }
+  Slots() {
+    slots_.push_back(WORD_BOUNDARY);
+    starts_.push_back(1);
+  }
 
   // `add_symbol` appends a symbol of one slot, and `end_word` ends the word. Both throw
   // std::length_error if there are too many slots.
@@ -107,11 +100,19 @@ public:
     starts_.reserve(words + 1);
     counts_.reserve(words);
   }
+  bool is_moved() const { return slots_.is_moved(); }
+  // Moves everything to the memory of a trainer.
+  void move_to(const TrainerMemory &memory) {
+    slots_.move_to(memory);
+    starts_.move_to(memory);
+    counts_.move_to(memory);
+    word_at_.move_to(memory);
+  }
   // Adds to the count of a word.
   void add_count(std::size_t word, std::int64_t count) { counts_[word] += count; }
   void drop_last_word() {
-    counts_.pop_back();
-    starts_.pop_back();
+    counts_.resize(counts_.size() - 1);
+    starts_.resize(starts_.size() - 1);
     slots_.shrink(starts_.back());
   }
   // Returns whether two words have the same symbols, and a hash of the symbols of a word. Each
@@ -235,10 +236,10 @@ private:
   }
 
   SlotArray slots_;
-  std::vector<Place> starts_{1};     // the first slot of each word, and the end
-  std::vector<std::int64_t> counts_; // of each word
+  GrowingArray<Place> starts_;        // the first slot of each word, and the end
+  GrowingArray<std::int64_t> counts_; // of each word
   // For every 2^entry_bits_ slots, the word of the first one.
-  std::vector<std::uint32_t> word_at_;
+  GrowingArray<std::uint32_t> word_at_;
   unsigned entry_bits_ = 4;
 };
 

@@ -4,6 +4,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/open_table.hpp"
 #include "core/train/slots.hpp"
+#include "core/train/trainer_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace pretok {
 // the caller says that rows are distinct.
 class TokenRows {
 public:
-  explicit TokenRows(bool are_distinct) : are_distinct_(are_distinct) {}
+  TokenRows(bool are_distinct, TrainerMemory memory)
+      : are_distinct_(are_distinct), memory_(std::move(memory)) {}
 
   void add(const std::uint32_t *symbols, std::size_t size, std::int64_t count) {
     for (std::size_t i = 0; i < size; ++i)
@@ -38,6 +40,12 @@ public:
     }
   }
 
+  // Trims the memory, and moves the words to it if ordinary memory takes too much.
+  void trim() {
+    if (memory_.trim && memory_.trim(slots_.is_moved()) && !slots_.is_moved())
+      slots_.move_to(memory_);
+  }
+
   // Returns the words, and forgets them.
   Slots take() {
     table_.reset(0);
@@ -56,6 +64,7 @@ private:
   std::uint64_t hash_of(std::size_t word) const { return slots_.hash_of(word, key_); }
 
   bool are_distinct_;
+  TrainerMemory memory_;
   HashKey key_ = hash_key();
   Slots slots_;
   OpenTable<Row> table_{512};

@@ -156,6 +156,7 @@ bool Trainer::step(std::size_t tokens, FunctionRef<void()> check_interrupt) {
     if (!is_outdated)
       merge(top.bucket, periodic_check);
     periodic_check();
+    move_words_if_short(periodic_check);
   }
   return true;
 }
@@ -193,6 +194,11 @@ Trainer::Symbol Trainer::token_of(PairKey key) {
       return known;
   if (tokens_.size() >= Slots::MAX_SYMBOLS)
     throw std::length_error(TOO_MANY_TOKENS);
+  learned_units_ += std::uint64_t{tokens_.length(left)} + tokens_.length(right);
+  if (learned_units_ > MAX_LEARNED_UNITS)
+    throw std::length_error("the new tokens have more than 268435456 bytes or characters "
+                            "altogether, because long pre-tokens become tokens; pass "
+                            "max_token_length=, or a preset that splits the texts more often");
   return tokens_.add(left, right, may_be_known);
 }
 

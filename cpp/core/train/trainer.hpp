@@ -104,6 +104,8 @@ public:
 private:
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
   static constexpr char TOO_MANY_TOKENS[] = "expected at most 4 million tokens";
+  // The units of all learned tokens together. bpe/training/trainer.py has the same number.
+  static constexpr std::uint64_t MAX_LEARNED_UNITS = std::uint64_t{1} << 28;
   static constexpr std::size_t PLACES_AHEAD = 8; // the prefetch distance, in places
 
   // Places of a pair, in ascending order. A pair gets several buckets only if several merges
@@ -130,6 +132,7 @@ private:
     Place place;
   };
 
+  void move_words_if_short(const PeriodicCheck &periodic_check);
   template <typename VisitWords>
   void load(VisitWords visit_words, PeriodicCheck &periodic_check);
   void find_pairs(PeriodicCheck &periodic_check);
@@ -172,6 +175,7 @@ private:
   WaitingPairs waiting_{memory_};
   std::int64_t threshold_ = WaitingPairs::MAX_COUNT;
   std::vector<Merge> merges_;
+  std::uint64_t learned_units_ = 0; // of all learned tokens
   // The number of groups in waiting_ after group 0 when each symbol was last made, and for each
   // group the one before with its symbol; or NO_INDEX.
   std::vector<std::uint32_t> last_group_;

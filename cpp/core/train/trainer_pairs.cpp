@@ -56,6 +56,7 @@ Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOp
                  TrainerMemory memory, FunctionRef<void()> check_interrupt)
     : options_(options), memory_(std::move(memory)),
       names_(numbers_below(alphabet.lengths.size())), slots_(rows.take()) {
+  memory_.holds_words = slots_.is_moved();
   PeriodicCheck periodic_check(check_interrupt, memory_);
   const std::uint32_t *unit = alphabet.units.data();
   for (const std::uint32_t length : alphabet.lengths) {
@@ -63,6 +64,14 @@ Trainer::Trainer(const TokenAlphabet &alphabet, TokenRows &rows, const TrainerOp
     unit += length;
   }
   find_pairs(periodic_check);
+}
+
+// Moves the words to memory_ if ordinary memory takes too much.
+void Trainer::move_words_if_short(const PeriodicCheck &periodic_check) {
+  if (!periodic_check.is_short() || memory_.holds_words)
+    return;
+  slots_.move_to(memory_);
+  memory_.holds_words = true;
 }
 
 // Stores words of bytes, and finds their pairs. `visit_words(add)` calls add(bytes, count) for
@@ -79,6 +88,7 @@ void Trainer::load(VisitWords visit_words, PeriodicCheck &periodic_check) {
       slots_.add_symbol(symbols[word.data[i]]);
     slots_.end_word(count);
     periodic_check(word.size);
+    move_words_if_short(periodic_check);
   });
   find_pairs(periodic_check);
 }

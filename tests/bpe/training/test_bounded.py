@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,7 +129,10 @@ def test_blocks_of_a_run_are_independent(native: BackendName) -> None:
 class Lists:
     """Memory in a file for a trainer, which is never in memory for long."""
 
-    def __init__(self) -> None:
+    def __init__(self, moves_at: int = 1 << 60) -> None:
+        """Move the words when `trim` is called for the time `moves_at`."""
+        self.moves_at = moves_at
+        self.moved = False
         self.file = MappedFile(Path(tempfile.gettempdir()), Bound(1, None))
         self.blocks = self.trims = 0
 
@@ -136,9 +140,11 @@ class Lists:
         self.blocks += 1
         return self.file.block(size)
 
-    def trim(self) -> None:
+    def trim(self, have_moved: bool) -> bool:
         self.trims += 1
-        self.file.trim()
+        self.moved |= have_moved
+        self.file.trim(False)
+        return self.trims >= self.moves_at
 
 
 @pytest.mark.parametrize("seed", range(max_examples(30)))
@@ -182,6 +188,67 @@ def test_lists_leave_memory(native: BackendName) -> None:
     assert merges_of(trainer) == merges_of(expected)
     assert lists.trims > 10
     lists.file.close()
+
+
+@pytest.mark.parametrize("moves_at", [1, 2, 7, 20, 60])
+def test_words_move_to_the_file(native: BackendName, moves_at: int) -> None:
+    """The words move while they are loaded, or after some merges; the merges stay the same."""
+    from pretok import _core
+
+    random = seeded("move")
+    counts = {bytes(random.choices(b"abcdefgh", k=300)): 1 + n % 3 for n in range(1200)}
+    expected = make_trainer(counts, "native")
+    expected.step(600)
+    blocks: list[bytes] = []
+    write_words(((word, counts[word], 0) for word in sorted(counts)), blocks.append)
+    lists = Lists(moves_at)
+    trainer = _core.Trainer.of_run(blocks, 0, None, lists)
+    trainer.step(600)
+    assert merges_of(trainer) == merges_of(expected)
+    # Checks are more frequent after the move.
+    assert lists.trims > 400
+    assert lists.moved
+    lists.file.close()
+
+
+@pytest.mark.parametrize("moves_at", [1, 40])
+def test_rows_move_to_the_file(native: BackendName, moves_at: int) -> None:
+    from pretok import _core
+
+    random = seeded("rows")
+    rows = [random.choices(range(6), k=random.randrange(1, 200)) for _ in range(500)]
+    units, lengths = np.arange(97, 103, dtype=np.uint32), np.ones(6, np.uint32)
+    found = []
+    for lists in (None, Lists(moves_at)):
+        words = _core.TokenRows(True, lists)
+        for row in rows:
+            words.add(np.array(row, np.uint32), np.array([len(row)], np.uint32), np.array([2]))
+        trainer = _core.Trainer.of_tokens(
+            units, lengths, words, "huggingface", 0, None, False, None, lists
+        )
+        trainer.step(300)
+        found.append(trainer.merges().tolist())
+        if lists is not None:
+            assert lists.trims > moves_at
+            lists.file.close()
+    assert found[0] == found[1]
+
+
+@pytest.mark.skipif(not bounded.IS_MEASURED, reason="needs the memory of the process")
+def test_the_bound_decides_when_words_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = MappedFile(tmp_path, Bound(100_000, None))
+    limit = (100_000 - 64) * bounded.MB
+    for before, after, moves in ((1.0, 0.9, False), (1.1, 0.85, False), (1.1, 0.95, True)):
+        sizes = iter((int(before * limit), int(after * limit)))
+        monkeypatch.setattr(bounded, "resident", lambda sizes=sizes: next(sizes))
+        assert file.trim(False) is moves
+    monkeypatch.setattr(bounded, "resident", lambda: limit + 1)
+    assert file.trim(False)
+    with pytest.raises(ValueError, match=r"merging takes more; .* than 100033 MB"):
+        file.trim(True)
+    monkeypatch.setattr(bounded, "IS_MEASURED", False)
+    assert file.trim(True)
+    file.close()
 
 
 def test_a_full_disk_is_an_error(native: BackendName, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,9 +466,6 @@ def test_memory_that_is_too_small(
     with pytest.raises(ValueError, match=r"memory_mb=1; training needs at least \d+ MB here"):
         train(files, native, memory_mb=1)
     monkeypatch.setattr(bounded, "resident", lambda: 100 * bounded.MB)
-    monkeypatch.setattr(bpe.training.training, "SLOTS", (400, 0))
-    with pytest.raises(ValueError, match=r"distinct pre-tokens have .* which training holds"):
-        train(files, native, memory_mb=165)
     monkeypatch.setitem(bpe.training.training.IN_MEMORY, native, (10**4, 0, "this"))
     with pytest.raises(ValueError, match=r"which this holds in memory; it needs about"):
         train(files, native, memory_mb=165, tie_break="first-seen")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe.merge import merge
+from bpe.training import trainer as trainer_module
 from bpe.training.trainer import TieBreak
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, seeded
@@ -93,6 +94,22 @@ def test_the_example_of_texts_that_teach_bpe(backend: BackendName) -> None:
     trainer = make_trainer({b"aaabdaaabac": 1}, backend, "first-seen")
     trainer.step(3)
     assert merges_of(trainer) == [(b"a", b"a"), (b"aa", b"a"), (b"aaa", b"b")]
+
+
+def test_tokens_of_one_long_word_are_bounded(
+    backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With "first-seen", each token may be the one before and one symbol: quadratic in all."""
+    size = 34_000
+    if backend == "python":
+        monkeypatch.setattr(trainer_module, "MAX_LEARNED_SIZE", 1 << 20)
+        size = 2_600
+    word = bytes(seeded("long word").choices(range(97, 123), k=size))
+    trainer = make_trainer({word: 1}, backend, "first-seen")
+    with pytest.raises(ValueError, match=f"more than {trainer_module.MAX_LEARNED_SIZE} bytes or"):
+        trainer.step(1 << 20)
+    limited = make_trainer({word: 1}, backend, "first-seen", 0, 100)
+    assert not limited.step(1 << 20)
 
 
 @given(
