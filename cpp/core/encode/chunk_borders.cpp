@@ -160,7 +160,7 @@ ChunkSearch::Place ChunkSearch::scan_before(Borders &borders, Place place) const
   const Place known = gap.high < place ? std::max<Place>(gap.high, 0) : 0;
   Place at = place - 1;
   for (;; --at) {
-    while (at > known && !borders.may_end[text_.data[at - 1]])
+    while (at > known && !may_be_border(borders, text_.data + at))
       --at;
     if (at < 0 || is_scanned_border(borders, at))
       break;
@@ -179,7 +179,7 @@ ChunkSearch::Place ChunkSearch::scan_after(Borders &borders, Place place) const 
     return gap.high;
   Place at = place + 1;
   while (at < size() &&
-         !(borders.may_end[text_.data[at - 1]] && is_scanned_border(borders, at)))
+         !(may_be_border(borders, text_.data + at) && is_scanned_border(borders, at)))
     ++at;
   gap = {place, at};
   return at;

@@ -62,8 +62,10 @@ ChunkSearch::ChunkSearch(const ChunkText &text, const PairProofs &proofs,
 std::size_t ChunkSearch::add_borders(BorderKind kind, const std::int64_t *places,
                                      std::size_t count, const std::uint8_t *kinds) {
   Borders borders{kind, places, count, kinds};
-  borders.may_end.fill(kind == BorderKind::SPACES);
-  borders.may_end['\n'] = borders.may_end['\r'] = true;
+  if (kind == BorderKind::SPACES)
+    borders.may_touch[' '] = true;
+  else
+    borders.may_touch['\n'] = borders.may_touch['\r'] = true;
   for (std::uint32_t point = 0; kinds != nullptr && point < sentence::CODE_POINTS; ++point) {
     std::uint64_t next_kinds = 0; // of eight code points, of which most have no kind
     if (point % sizeof next_kinds == 0) {
@@ -75,7 +77,7 @@ std::size_t ChunkSearch::add_borders(BorderKind kind, const std::int64_t *places
     }
     std::uint8_t bytes[4];
     if (kinds[point] != 0 && kinds[point] != sentence::SPACE)
-      borders.may_end[bytes[encode_utf8(point, bytes) - 1]] = true;
+      borders.may_touch[bytes[encode_utf8(point, bytes) - 1]] = true;
   }
   borders_.push_back(borders);
   return borders_.size() - 1;

@@ -89,8 +89,8 @@ private:
     std::size_t count;
     const std::uint8_t *kinds;
     // For kinds whose borders are found byte by byte: whether a border may come after a byte,
-    // and the last results of before and after.
-    std::array<bool, 256> may_end = {};
+    // or before a byte for SPACES, and the last results of before and after.
+    std::array<bool, 256> may_touch = {};
     Gap gap_before = {};
     Gap gap_after = {};
   };
@@ -115,6 +115,10 @@ private:
   Place before(Borders &borders, Place place);
   Place after(Borders &borders, Place place);
   bool is_scanned_border(const Borders &borders, Place place) const;
+  // Returns whether the byte that `may_touch` is about allows a border, which is in the text.
+  static bool may_be_border(const Borders &borders, const std::uint8_t *place) {
+    return borders.may_touch[borders.kind == BorderKind::SPACES ? place[0] : place[-1]];
+  }
   Place scan_before(Borders &borders, Place place) const;
   Place scan_after(Borders &borders, Place place) const;
   bool ends_line(Place place) const;
