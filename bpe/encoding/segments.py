@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from operator import index
 from typing import Any, TypeAlias
@@ -208,6 +208,18 @@ def _ids_of(at: int, segment: Any) -> list[int]:
     return ids
 
 
+def listed_segments(segments: Iterable[SegmentLike]) -> list[SegmentLike]:
+    """Return the argument `segments` of a call as a new list; raise TypeError if it has none."""
+    is_list = type(segments) is list  # the common case, fast
+    if not is_list and (
+        isinstance(segments, (*_TEXT, Mapping)) or not isinstance(segments, Iterable)
+    ):
+        raise TypeError(
+            f"expected an iterable of segments, got {shortened(segments)}; pass [(text, special)]"
+        )
+    return list(segments)
+
+
 def encode_segments(
     pipeline: Pipeline,
     segments: Iterable[SegmentLike],
@@ -217,12 +229,7 @@ def encode_segments(
     unit: Unit | None,
 ) -> Segmented:
     """Return the ids of `segments`; Tokenizer.encode_segments explains the arguments."""
-    if type(segments) is not list and isinstance(segments, _TEXT):
-        raise TypeError(
-            f"expected an iterable of segments, got one {type(segments).__name__}; pass "
-            "[(text, special)]"
-        )
-    listed = list(segments)
+    listed = listed_segments(segments)
     found = pipeline.encode_segments(listed, special, errors) if joined else None
     if found is not None:
         ids, places = found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bpe.encoding.segments import listed_segments
 from bpe.sessions.prompt_store import PromptStore
 from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Ids, Offsets, SegmentLike, Special, Text
@@ -171,8 +172,8 @@ class PromptCache:
         True
         """
         key = _as_salt(salt)
-        listed = segments if isinstance(segments, (str, bytes)) else list(segments)
-        if self._native is not None and isinstance(listed, list):
+        listed = listed_segments(segments)
+        if self._native is not None:
             found = self._pipeline.encode_prompt_segments(
                 self._native, listed, special, errors, joined, key
             )

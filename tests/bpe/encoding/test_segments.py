@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe import AddedToken, PromptCache, SpecialTokenError, Tokenizer
 from bpe.encoding.segments import Segmented
 from bpe.types import SegmentLike
 from pretok.machine.backend import BackendName
@@ -224,8 +224,11 @@ def test_errors(vocabulary: bpe.Vocabulary) -> None:
     with pytest.raises(SpecialTokenError) as caught:
         tokenizer.encode_segments(["<e", ("é<e>", "raise")], "allow")
     assert (caught.value.token, caught.value.position, caught.value.text_index) == ("<e>", 1, 1)
-    with pytest.raises(TypeError, match="pass \\[\\(text, special\\)\\]"):
-        tokenizer.encode_segments("ab")
+    texts: list[Any] = ["ab", b"ab", bytearray(b"ab"), None, 5, {"role": "user"}]
+    for wrong in texts:
+        for call in (tokenizer.encode_segments, PromptCache(tokenizer).encode_segments):
+            with pytest.raises(TypeError, match="pass \\[\\(text, special\\)\\]"):
+                call(wrong)
     for wrong in (5, None, (1, "x"), ["a"], ("a", "allow", 1)):
         with pytest.raises(TypeError, match=r"segments\[1\]"):
             tokenizer.encode_segments(["a", wrong])  # type: ignore[list-item]
