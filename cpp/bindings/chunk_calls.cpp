@@ -231,6 +231,8 @@ public:
   py::tuple run(ChunkSearch::Place start, std::size_t unit, std::size_t limit,
                 std::size_t template_size, const py::type &type) {
     check(start, 0);
+    if (unit > (source_.is_none() ? text_.size : py::len(source_)))
+      throw py::value_error("expected an offset in the text");
     auto *const tuple_type = reinterpret_cast<PyTypeObject *>(type.ptr());
     if (!PyType_IsSubtype(tuple_type, &PyTuple_Type) ||
         tuple_type->tp_basicsize != PyTuple_Type.tp_basicsize)
