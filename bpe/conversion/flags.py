@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from bpe.canonical.contents import may_overlap
 from bpe.encoding.added_tokens import AddedToken
 from bpe.formats.spec import TokenizerSpec
 
@@ -23,20 +24,10 @@ def without_idle_flags(spec: TokenizerSpec) -> TokenizerSpec:
     first = {token.content for token in spec.added_tokens if not token.normalized}
     if not later or spec.normalizer is not None or len(later) * len(first) > _MAX_PAIRS:
         return spec
-    if any(_overlap(left, right) for left in later for right in first):
+    if any(may_overlap(left, right) for left in later for right in first):
         return spec
     plain = [replace(token, normalized=False) for token in spec.added_tokens]
     return replace(spec, added_tokens=tuple(plain))
-
-
-def _overlap(left: str, right: str) -> bool:
-    """Return whether both strings can share a character of a text."""
-    if left in right or right in left:
-        return True
-    return any(
-        left.endswith(right[:size]) or right.endswith(left[:size])
-        for size in range(1, min(len(left), len(right)))
-    )
 
 
 def flags_of(token: AddedToken) -> dict[str, bool]:

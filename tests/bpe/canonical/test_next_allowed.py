@@ -15,6 +15,7 @@ import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 from bpe.canonical.contents import may_overlap
 from bpe.canonical.next_ids import NextIds
+from bpe.canonical.open_ids import is_valid
 from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.normalizers.chain import NormalizerChain
@@ -144,7 +145,7 @@ def test_masks_of_other_policies(special: Any, backend: BackendName) -> None:
             allowed = ids_of_mask(mask, tok.vocab_size)
             assert found[start] <= {*allowed}, (ids, policy, tok.added_tokens)
             run = start[max((at + 1 for at, id in enumerate(start) if id in added), default=0) :]
-            is_text = is_utf8(tok.decode_bytes(run))
+            is_text = is_valid(tok.decode_bytes(run))
             for id in added:
                 fits = is_text and tok.is_canonical([*ids, id], policy)
                 assert (id in allowed) == fits, (ids, id, policy, tok.added_tokens)
@@ -163,14 +164,6 @@ def test_masks_of_other_policies(special: Any, backend: BackendName) -> None:
             for id in rng.sample(range(tok.vocab_size), 20):
                 refusal = tok.why_refused(ids, id, policy)
                 assert (refusal is None) == (id in allowed)
-
-
-def is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def test_a_user_may_spell_a_special_token() -> None:

@@ -12,6 +12,7 @@ import pytest
 import bpe
 from bpe import AddedToken, Tokenizer, UnsupportedError
 from bpe.canonical.next_text_ids import NextTextIds
+from bpe.canonical.open_ids import is_valid
 from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
@@ -145,7 +146,7 @@ def test_masks_are_those_of_all_strings(backend: BackendName, feature: str) -> N
                 assert any(
                     tok.encode(text, "allow")[: len(wanted)] == wanted
                     for text in texts_of(tok, wanted)
-                    if is_utf8(text)
+                    if is_valid(text)
                 ), (start, id, tok.added_tokens, tok.normalizer)
             for id in rng.sample(range(FIRST, tok.vocab_size), 5):
                 refusal = tok.why_refused(start, id)
@@ -190,14 +191,6 @@ def test_added_tokens_that_no_text_has() -> None:
     tok = Tokenizer(vocabulary, WHOLE, normalizer=NORMALIZERS[-1], added_tokens=added)
     assert tok.encode("a<é", "allow")[-1] == 301
     assert 300 not in ids_of_mask(tok.next_allowed([257, 258]))
-
-
-def is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def test_ids_that_begin_no_text() -> None:
