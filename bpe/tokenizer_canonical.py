@@ -308,8 +308,12 @@ class TokenizerCanonical(TokenizerBudgets):
         if special == "allow":
             return self._searched_by_allow
         check_policy(special)
-        self._pipeline.policy(special)  # checks `special`
-        return self._searched_by(special if isinstance(special, str) else frozenset(special))
+        return self._searched_by(self._key_of(special))
+
+    def _key_of(self, special: Special) -> str | frozenset[str]:
+        """Return a hashable policy; raise the errors of Policies.added_for."""
+        self._pipeline.policy(special)
+        return special if isinstance(special, str) else frozenset(special)
 
     @once
     def _searched_by_allow(self) -> Searched:
@@ -326,8 +330,7 @@ class TokenizerCanonical(TokenizerBudgets):
         """Return the NextIds for a policy; raise UnsupportedError, which names the feature."""
         if special == "allow":
             return self._next_ids
-        self._pipeline.policy(special)  # checks `special`
-        return self._next_ids_by(special if isinstance(special, str) else frozenset(special))
+        return self._next_ids_by(self._key_of(special))
 
     @kept(MAX_POLICIES)
     def _next_ids_by(self, special: str | frozenset[str]) -> NextIds:

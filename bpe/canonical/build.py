@@ -170,7 +170,7 @@ class Parts(NamedTuple):
     whole: Mapping[bytes, int]
     ways: OpenWays
     is_single: bool
-    """Whether there is one stage: more stages may split the end of a text otherwise."""
+    """True if the preset has one stage. Later stages may split the end of a text in another way."""
     size: int
 
     def next_ids(

@@ -109,7 +109,7 @@ def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
     advice = (
         "save the tokenizer as .json"
         if kind is TextVocabulary
-        else ("save it as .model, or write it with bpe.convert, if its scores allow")
+        else "save it as .model, or write it with bpe.convert, if its scores allow"
     )
     raise UnsupportedError(
         f"the tokens are text, not bytes, and the format {formats[0].name} cannot hold this "

@@ -301,9 +301,9 @@ class MappedFile:
     def trim(self, have_moved: bool) -> bool:
         """Remove all blocks from the memory of the process if it takes too much.
 
-        Returns True if the rest takes too much, so that the words should move to the file. Where
-        the rest cannot be measured, they always move. If they have moved, raises ValueError if the
-        rest leaves little memory for blocks.
+        Returns True if the rest takes too much, so that the words should move to the file, or if
+        the system cannot measure the rest. If the words have moved, raises ValueError if the rest
+        leaves little memory for blocks.
         """
         if not IS_MEASURED:
             return True

@@ -82,7 +82,7 @@ class Aligner:
 
     def words(
         self, text: str, ids: list[int], spans: Callable[[], list[Span]]
-    ) -> Sequence[int] | None:
+    ) -> list[int | None] | None:
         """Return the number of the word of each id of a text without added tokens.
 
         `spans` returns the spans of the ids, not trimmed. Returns None if the text may have added
@@ -94,7 +94,7 @@ class Aligner:
             return [0] * len(ids)
         word_ends = np.asarray(self._split.offsets(text))[1:]
         # A token belongs to the word that has its last byte.
-        words: list[int] = word_ends.searchsorted([end for _, end in spans()]).tolist()
+        words: list[int | None] = word_ends.searchsorted([end for _, end in spans()]).tolist()
         return words
 
     @cached_property

@@ -134,7 +134,7 @@ def _check_texts(parts: Iterable[Any], is_pretokenized: bool) -> None:
     texts: list[Any] = []
     for part in parts:
         words: Sequence[Any] = part if is_pretokenized else (part,)
-        if type(words) not in (list, tuple) or not all(isinstance(word, str) for word in words):
+        if not inputs.is_words(words):
             raise CallFallbackError("an input that is not a str")
         texts += words
     if have_surrogates()(texts):

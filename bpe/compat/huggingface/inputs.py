@@ -36,7 +36,7 @@ def items(batch: Any) -> Collection[Any]:
 
 def parts(input: Any, is_pretokenized: bool) -> Sequence[Any]:
     """Return the sequences of an input of a batch: one or two."""
-    if _is_words(input) if is_pretokenized else isinstance(input, str):
+    if is_words(input) if is_pretokenized else isinstance(input, str):
         return (input,)
     pair = input if type(input) in (tuple, list) else [*items(input)]
     if len(pair) != 2:
@@ -55,7 +55,7 @@ def rows(
     if not is_pretokenized:
         one = len(parts) == 1
         return [engine.row(parts[0], treatment)] if one else engine.rows([*parts], treatment)
-    if not all(map(_is_words, parts)):
+    if not all(map(is_words, parts)):
         raise CallFallbackError("a pre-tokenized input that is not a list of str")
     return [engine.words_row(part, treatment) for part in parts]
 
@@ -74,5 +74,6 @@ def encodings(
     return [Encoding.of(window) for window in windows]
 
 
-def _is_words(part: Any) -> bool:
+def is_words(part: Any) -> bool:
+    """Return whether `part` is a list or a tuple of str."""
     return type(part) in (list, tuple) and are_str(part)

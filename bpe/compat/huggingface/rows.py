@@ -80,7 +80,7 @@ class TextRow:
         """The number of the word of each id."""
         if self._sizes is None:
             words = self._aligner.words(self._texts[0], self.ids, self._char_spans)
-            return self._alignments[0].words if words is None else [*words]
+            return self._alignments[0].words if words is None else words
         return [word for word, size in enumerate(self._sizes) for _ in range(size)]
 
     def spans_of(self, start: int, stop: int) -> list[Span]:
