@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+from threading import Lock, RLock
+from typing import Any
 
 from pretok.errors import DuplicatePresetError, UnknownPresetError
 from pretok.machine.backend import BackendName
@@ -10,13 +11,16 @@ from pretok.plugins import Installed, are_named, load_installed
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
+from pretok.process_lock import ProcessLock
 from pretok.unicode import check_version
 
-_lock = threading.Lock()
+_lock = ProcessLock(Lock)
 _presets: dict[str, Preset] = {}
 _by_name: dict[str, Preset] = {}  # by name and by alias
 _installed: Installed | None = None
-_loading = threading.RLock()
+_loading = ProcessLock(RLock)
+_loaded_with: Any = None
+"""The lock of the process that loads `_installed`; None if no thread loads it."""
 _pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
 """Cache of `get`; the keys are (name of the preset, Unicode version, requested backend)."""
 
@@ -70,17 +74,19 @@ def find_and_warn(name: str) -> Preset:
 
 
 def _installed_presets() -> Installed:
-    global _installed
-    # The lock is reentrant, because the module of an entry point may look up presets during its
-    # import. Such a look-up sees no presets of installed packages.
-    with _loading:
+    global _installed, _loaded_with
+    lock = _loading()
+    with lock:
         if _installed is None:
-            _installed = Installed({}, {})
+            # The module of an entry point may look up presets during its import. Such a look-up
+            # sees no presets of installed packages.
+            if _loaded_with is lock:
+                return Installed({}, {})
+            _loaded_with = lock
             try:
                 _installed = load_installed(_by_name)
-            except BaseException:  # for example a PresetWarning turned into an error, or Ctrl-C
-                _installed = None
-                raise
+            finally:
+                _loaded_with = None
         return _installed
 
 
@@ -99,7 +105,7 @@ def register(preset: Preset) -> Preset:
     """
     if not isinstance(preset, Preset):
         raise TypeError(f"expected a Preset, got {type(preset).__name__}")
-    with _lock:
+    with _lock():
         names = (preset.name, *preset.aliases)
         for name in names:
             if _by_name.get(name, preset) != preset:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import bpe
+from bpe.once import lazy
 from pretok.errors import PretokError
 from pretok.preset import Preset
 
@@ -55,12 +55,12 @@ class Subject:
             backend=self._whole.backend,
         )
 
-    @cached_property
+    @lazy
     def json_file(self) -> str:
         """The path of a tokenizer.json."""
         return self._saved("tokenizer.json", "no tokenizer.json")
 
-    @cached_property
+    @lazy
     def rank_file(self) -> str:
         """The path of a .tiktoken file."""
         return self._saved("ranks.tiktoken", "no .tiktoken file", lossy=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -13,6 +13,7 @@ import bpe
 from bpe.cli.text_options import field_option, include_option, input_files, is_text, open_file
 from bpe.cli.vocabulary import load, special_argument, vocabulary_options
 from bpe.encoding.utf8 import ESCAPE
+from bpe.once import lazy
 from bpe.training.corpus import texts_of_file
 from bpe.types import Ids, Offsets, Treatment
 from pretok.cli.input import decoded, lines_of, shown_path
@@ -54,12 +55,12 @@ class InputEncoder:
             raise click.UsageError("got both FILE and --text; pass only one of them")
         self.counts_as_text &= self.special is None and not self.allow
 
-    @cached_property
+    @lazy
     def tokenizer(self) -> bpe.Tokenizer:
         """The tokenizer of VOCAB."""
         return load(self.vocab, self.preset, self.backend)
 
-    @cached_property
+    @lazy
     def names(self) -> list[str | None]:
         """The files to read. None is --text or, without this option, standard input."""
         return [*input_files(self.files, self.include, self.binary)] if self.files else [None]

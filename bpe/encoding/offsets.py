@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 
 from bpe.encoding.arguments import validate_text
 from bpe.encoding.utf8 import ESCAPE, decode_utf8, encode_utf8, join_surrogates
+from bpe.once import lazy
 from bpe.types import Errors, Offsets, Text, Unit
 from pretok.errors import quoted, shortened
 from pretok.machine.machine import widths_of
@@ -40,7 +40,7 @@ class UnitOffsets:
         # `unit`. None if both numbers are the same.
         self._bounds = None if unit == "byte" else _bounds(text, errors, unit)
 
-    @cached_property
+    @lazy
     def size(self) -> int:
         """The length of the text."""
         if self._bounds is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from bpe.formats.files import GZIP, named, opened, read, unpacked
 from bpe.formats.json_value import Value
 from bpe.formats.native_readers import open_native, parse_rest
 from bpe.formats.spec import TokenizerSpec
+from bpe.once import lazy
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Source:
         self.config = config
         self.folder = folder
 
-    @cached_property
+    @lazy
     def head(self) -> bytes:
         """The first bytes of the content; a GGUF file is too large to be read whole."""
         return self.data[:_HEAD_BYTES] if self.is_packed else self._file_head
@@ -51,14 +51,14 @@ class Source:
         """True if the first file is packed with gzip."""
         return self._file_head.startswith(GZIP)
 
-    @cached_property
+    @lazy
     def _file_head(self) -> bytes:
         if not self.path.is_file():
             return b""  # `contents` raises the error
         with opened(self.path) as file:
             return file.read(_HEAD_BYTES)
 
-    @cached_property
+    @lazy
     def contents(self) -> tuple[bytes, ...]:
         """The bytes of each file, or the content of a gzip file.
 
@@ -71,12 +71,12 @@ class Source:
         """The bytes of the first file."""
         return self.contents[0]
 
-    @cached_property
+    @lazy
     def text(self) -> bytes:
         """The bytes of the first file without a byte order mark."""
         return self.data.removeprefix(BYTE_ORDER_MARK)
 
-    @cached_property
+    @lazy
     def json(self) -> Value | None:
         """The JSON object of the first file; None if the file does not begin like JSON.
 
@@ -89,7 +89,7 @@ class Source:
             value.object()
             return value
 
-    @cached_property
+    @lazy
     def native(self) -> _core.JsonFile | None:
         """The first file, if it is a tokenizer.json that C++ reads. `json` then lacks its tokens.
 
@@ -97,7 +97,7 @@ class Source:
         """
         return open_native(self.data)
 
-    @cached_property
+    @lazy
     def first_lines(self) -> tuple[bytes, ...]:
         """The first three lines of the first file that are not empty; () for JSON.
 

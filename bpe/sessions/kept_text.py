@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from threading import RLock
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.types import Ids, Offsets, Special
+from pretok.process_lock import ProcessLock
 
 Change: TypeAlias = tuple[int, Ids, int]
 """The fields of a Patch: (keep, ids, tail)."""
@@ -118,6 +119,14 @@ class _Item:
     id: int | None = None
 
 
+class _Content(NamedTuple):
+    """The items of a text, the ids with their starts and ends, and the number of stable ids."""
+
+    items: Sequence[_Item]
+    spans: tuple[Ids, Offsets, Offsets]
+    stable: int
+
+
 class PythonText:
     """The KeptText in pure Python. Each call encodes the whole text, but for given ids."""
 
@@ -127,14 +136,13 @@ class PythonText:
         self._pipeline = pipeline
         self._added_ids = added_ids
         self._continuation = continuation
-        self._items: list[_Item] = []
-        self._spans = _no_spans()
-        self.stable = 0  # the ids up to the last given one
-        self._lock = RLock()  # while a call changes the text
+        # One attribute, so that a forked child never finds it half changed.
+        self._content = _Content((), _no_spans(), 0)
+        self._lock = ProcessLock(RLock)  # while a call changes the text
 
     def append(self, text: StrOrBytes, policy: Special) -> Change:
         """Add `text` at the end."""
-        with self._lock:
+        with self._lock():
             return self.replace(self.size, self.size, text, policy)
 
     def peek(self, text: StrOrBytes, policy: Special) -> Change:
@@ -144,7 +152,7 @@ class PythonText:
     def update(self, text: StrOrBytes, policy: Special) -> Change:
         """Replace what differs from `text`."""
         new = encode_utf8(text)
-        with self._lock:
+        with self._lock():
             old = self.text(0, self.size)
             shorter = min(len(old), len(new))
             start = _common(old, new, shorter)
@@ -153,7 +161,7 @@ class PythonText:
 
     def replace(self, start: int, end: int, text: StrOrBytes, policy: Special) -> Change:
         """Replace the bytes from `start` to `end`."""
-        with self._lock:
+        with self._lock():
             return self._replace(start, end, encode_utf8(text), policy)
 
     def _replace(self, start: int, end: int, text: bytes, policy: Special) -> Change:
@@ -162,7 +170,7 @@ class PythonText:
         left: list[_Item] = []
         right: list[_Item] = []
         at = 0
-        for item in self._items:
+        for item in self._content.items:
             first, at = at, at + len(item.data)
             if item.id is None or (at > start and first < end):
                 before = item.data[: max(0, start - first)]
@@ -180,15 +188,15 @@ class PythonText:
         for id, size in zip(ids.tolist(), sizes.tolist(), strict=True):
             items.append(_Item(text[at : at + size], policy, id))
             at += size
-        with self._lock:
-            return self._change([*self._items, *items])
+        with self._lock():
+            return self._change([*self._content.items, *items])
 
     def _change(self, items: Sequence[_Item]) -> Change:
         """Take new items."""
         items = list(_joined(items))
         spans, stable = self._encoded(items)
         old, new = self.ids, spans[0]
-        self._items, self._spans, self.stable = items, spans, stable
+        self._content = _Content(items, spans, stable)
         shorter = min(len(old), len(new))
         keep = _common(old, new, shorter)
         tail = _common(old[::-1], new[::-1], shorter - keep)
@@ -242,8 +250,7 @@ class PythonText:
     def clone(self) -> PythonText:
         """Return an independent copy."""
         copy = PythonText(self._pipeline, self._added_ids, self._continuation)
-        with self._lock:
-            copy._items, copy._spans, copy.stable = self._items, self._spans, self.stable
+        copy._content = self._content
         return copy
 
     def drop_text(self) -> None:
@@ -251,12 +258,12 @@ class PythonText:
 
     def spans(self, first: int, last: int) -> tuple[Offsets, Offsets]:
         """Return the starts and the ends of the ids from `first` to `last`."""
-        _, starts, ends = self._spans
+        _, starts, ends = self._content.spans
         return starts[first:last].copy(), ends[first:last].copy()
 
     def text(self, start: int, end: int) -> bytes:
         """Return the bytes from `start` to `end`."""
-        return b"".join(item.data for item in self._items)[start:end]
+        return b"".join(item.data for item in self._content.items)[start:end]
 
     def byte_of(self, character: int) -> int:
         """Return the byte at which a code point begins."""
@@ -274,7 +281,7 @@ class PythonText:
     def parts(self) -> list[tuple[int, Any, bool]]:
         """Return the parts of the text."""
         parts: list[tuple[int, Any, bool]] = []
-        for item in self._items:
+        for item in self._content.items:
             is_given = item.id is not None
             size = len(item.data)
             if not size:
@@ -285,17 +292,17 @@ class PythonText:
         return parts
 
     def __len__(self) -> int:
-        return len(self._spans[0])
+        return len(self._content.spans[0])
 
     @property
     def ids(self) -> Ids:
         """A copy of the ids."""
-        return self._spans[0].copy()
+        return self._content.spans[0].copy()
 
     @property
     def size(self) -> int:
         """The number of bytes of the text."""
-        return sum(len(item.data) for item in self._items)
+        return sum(len(item.data) for item in self._content.items)
 
     @property
     def characters(self) -> int:
@@ -303,9 +310,14 @@ class PythonText:
         return len(self._character_starts())
 
     @property
+    def stable(self) -> int:
+        """The number of ids up to the last given one."""
+        return self._content.stable
+
+    @property
     def memory(self) -> int:
         """The number of bytes of the text and of the arrays."""
-        return self.size + sum(array.nbytes for array in self._spans)
+        return self.size + sum(array.nbytes for array in self._content.spans)
 
 
 def _no_spans() -> tuple[Ids, Offsets, Offsets]:

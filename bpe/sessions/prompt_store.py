@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from sys import getsizeof
 from threading import Lock
 from typing import TypeAlias
-from weakref import WeakSet
 
 import numpy as np
 
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.types import Ids
+from pretok.process_lock import ProcessLock
 
 _Key: TypeAlias = tuple[bytes, bytes, bytes, bool]
 
@@ -23,7 +22,6 @@ _ENTRY_BYTES = 300
 """Estimates the memory of the objects of an entry, without the text, the policy and the ids."""
 _LOCK_SECONDS = 1.0
 """How long a call waits for the lock. A signal handler may have interrupted its holder."""
-_stores: WeakSet[PromptStore] = WeakSet()
 
 
 class PromptStore:
@@ -37,8 +35,8 @@ class PromptStore:
         self._kept: dict[_Key, Ids] = {}
         self._held = self._evicted = 0
         self._counts = [0] * 5
-        self._lock = Lock()
-        _stores.add(self)
+        self._lock = ProcessLock(Lock)
+        self._is_changing = False
 
     def encode(
         self,
@@ -76,23 +74,20 @@ class PromptStore:
         calls, size, reused_size, ids, reused = self._counts
         return calls, size, reused_size, ids, reused, len(self._kept), self._held, self._evicted
 
-    def free(self) -> None:
-        """Replace the lock, whose holder a fork has not copied; drop all texts if it was held."""
-        if self._lock.locked():
-            self._kept = {}
-            self._held = 0
-        # `locked` is also False if a thread got the lock, but not yet the GIL.
-        self._lock = Lock()
-
     @contextmanager
     def _locked(self) -> Iterator[bool]:
-        lock = self._lock
-        is_locked = lock.acquire(timeout=_LOCK_SECONDS)
+        lock = self._lock()
+        if not lock.acquire(timeout=_LOCK_SECONDS):
+            yield False
+            return
         try:
-            yield is_locked
+            if self._is_changing:  # by a thread that a fork has not copied
+                self._kept, self._held = {}, 0
+            self._is_changing = True
+            yield True
         finally:
-            if is_locked:
-                lock.release()
+            self._is_changing = False
+            lock.release()
 
     def _find(self, key: _Key) -> Ids | None:
         with self._locked() as is_locked:
@@ -120,15 +115,6 @@ class PromptStore:
             if is_locked:
                 new = 1, size, size if reused else 0, ids, reused
                 self._counts = [a + b for a, b in zip(self._counts, new, strict=True)]
-
-
-def _free_all() -> None:
-    for store in list(_stores):
-        store.free()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_all)
 
 
 def _bytes_of(key: _Key, ids: Ids) -> int:

@@ -56,7 +56,8 @@ class Session:
     The time of a change depends on the text between two proven cuts around it (about a line), and
     not on the size of the session; only `replace` and `update` also move the ids after the change.
     With the Python backend, and with normalizers other than NFC, a change encodes all text.
-    A session takes about 9 bytes per id. Threads that share it wait for each other.
+    A session takes about 9 bytes per id. Threads that share it wait for each other. A forked child
+    that uses a session which another thread changed during the fork gets RuntimeError in C++.
 
     >>> import bpe
     >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)

@@ -20,8 +20,8 @@ PACKAGES = ("pretok", "bpe")
 # The layers, from the bottom up. A module may import modules of lower layers. The command line,
 # fuzzing and benchmarks are the top layer of each package.
 LAYERS = (
-    ("pretok.errors", "pretok.text", "pretok.unicode.atoms", "pretok.unicode.table_*",
-     "pretok.formats", "pretok.machine", "pretok.patterns"),
+    ("pretok.errors", "pretok.process_lock", "pretok.text", "pretok.unicode.atoms",
+     "pretok.unicode.table_*", "pretok.formats", "pretok.machine", "pretok.patterns"),
     ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
      "pretok.unicode"),
     ("pretok.formats.gguf_metadata", "pretok.unicode.graphemes"),

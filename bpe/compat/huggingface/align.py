@@ -6,7 +6,7 @@ A span is (start, end), half-open, in code points. A word is a pre-token or an a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -97,7 +97,7 @@ class Aligner:
         words: list[int | None] = word_ends.searchsorted([end for _, end in spans()]).tolist()
         return words
 
-    @cached_property
+    @lazy
     def _split(self) -> PreTokenizer | None:
         """The pre-tokenizer, if each word of it is text, and no space is added."""
         tokenizer = self._tokenizer
@@ -118,7 +118,7 @@ class Aligner:
         [trimmed] = _trim([span], [(leading[id], trailing[id])], adds_space)
         return trimmed
 
-    @cached_property
+    @lazy
     def _spaces(self) -> TokenSpaces:
         """The spaces of all tokens; _UNKNOWN for added tokens with `lstrip` or `rstrip`."""
         texts = {**self._parts.names, **self._contents}
@@ -134,7 +134,7 @@ class Aligner:
             counts[0][id], counts[1][id] = spaces
         return bytes(counts[0]), bytes(counts[1]), self.adds_space
 
-    @cached_property
+    @lazy
     def _pieces(self) -> Pieces:
         return Pieces(self._tokenizer)
 
@@ -163,7 +163,7 @@ class Alignment:
         self._names = names
         self._tokenizer = tokenizer
 
-    @cached_property
+    @lazy
     def tokens(self) -> list[str]:
         """The token of each id; of an added token, the text that it matched."""
         tokens: list[str] = []
@@ -174,7 +174,7 @@ class Alignment:
                 tokens += map(self._names.__getitem__, piece.encoded[0].tolist())
         return tokens
 
-    @cached_property
+    @lazy
     def spans(self) -> list[Span]:
         """The span of each id."""
         spans: list[Span] = []
@@ -190,7 +190,7 @@ class Alignment:
             spans += zip(starts.tolist(), ends.tolist(), strict=True)
         return spans
 
-    @cached_property
+    @lazy
     def words(self) -> list[int | None]:
         """The number of the word of each id."""
         words: list[int | None] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeVar
 
 from bpe import PromptCache, Tokenizer
@@ -26,6 +26,7 @@ from bpe.compat.huggingface.windows import (
 )
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
+from bpe.once import lazy
 from bpe.types import Ids, Offsets, Template, Treatment
 from pretok.machine.backend import native_core
 
@@ -97,7 +98,7 @@ class BpeEngine:
         """The tokenizer of bpe."""
         return self._tokenizer
 
-    @cached_property
+    @lazy
     def is_kept_by_copies(self) -> bool:
         """True if a copy of the tokenizer surely has an equal engine."""
         return self.parts.keep_ids(self._tokenizer.added_tokens)
@@ -286,7 +287,7 @@ class BpeEngine:
         before, after = self._template_tokens
         return [*before, *tokens, *after]
 
-    @cached_property
+    @lazy
     def _template_tokens(self) -> list[list[str]]:
         before, _, after = self._processor.single_parts
         return [

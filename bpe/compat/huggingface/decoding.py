@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -17,6 +16,7 @@ from bpe.compat.huggingface.real import VERSION
 from bpe.compat.huggingface.serving import CallFallbackError
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnknownTokenError
+from bpe.once import lazy
 
 
 class _Text(NamedTuple):
@@ -39,17 +39,17 @@ class Decoding:
         self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
         self._later_texts = _LaterTexts(self, False), _LaterTexts(self, True)
 
-    @cached_property
+    @lazy
     def fallback_reason(self) -> str:
         """Why bpe must not decode; empty if it may."""
         return _why_not(self._tokenizer, self._parts)
 
-    @cached_property
+    @lazy
     def _texts(self) -> dict[int, _Text]:
         """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
         return _texts(self._tokenizer) if self.joins_bytes else {}
 
-    @cached_property
+    @lazy
     def _known(self) -> Collection[int]:
         """The ids of all tokens."""
         return internals.known_ids(self._tokenizer)
@@ -75,7 +75,7 @@ class Decoding:
             return self._decode(known, skip_special=skip_special_tokens)
         return self._join(known, skip_special_tokens)
 
-    @cached_property
+    @lazy
     def _is_plain(self) -> bool:
         """True if the tokenizer of bpe decodes all ids that tokens have as tokenizers does."""
         return not (self.fallback_reason or self._texts)
@@ -106,12 +106,12 @@ class Decoding:
             return self._token_texts[skip_special_tokens]
         return self._later_texts[skip_special_tokens]
 
-    @cached_property
+    @lazy
     def joins_texts(self) -> bool:
         """True if the decoder joins the texts of tokens, apart from bytes within a character."""
         return self.first_id is not None and _joins_texts(self._parts.decoder)
 
-    @cached_property
+    @lazy
     def first_id(self) -> int | None:
         """The id of a token that is a word; None if there is none."""
         vocab = self._parts.vocab.items()

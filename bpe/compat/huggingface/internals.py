@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from bpe.encoding.backends import make_added
 from bpe.encoding.offsets import byte_offsets
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
+from bpe.once import lazy
 from bpe.types import Offsets, Spans, Treatment
 
 
@@ -58,7 +58,7 @@ class Pieces:
         self._backend = self._pipeline.backend
         self._no_added = make_added((), self._backend)
 
-    @cached_property
+    @lazy
     def _normalizer(self) -> TextNormalizer | None:
         normalizer = self._tokenizer.normalizer
         return make_normalizer(normalizer, self._backend, self._pipeline.is_native)

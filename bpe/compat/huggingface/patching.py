@@ -20,12 +20,13 @@ from bpe.compat.huggingface.settings import Options
 from bpe.compat.huggingface.state import recheck_all, state_of
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizers import Tokenizer
+from pretok.process_lock import ProcessLock
 
 _UNREACHED = (
     "no call reaches bpe; call patch(), or use the result of wrap(tok), or load it after "
     "patch(factories=True)"
 )
-_lock = RLock()
+_lock = ProcessLock(RLock)
 _outer: list[Options] = []
 """For each call of `patch` that is not undone yet, the settings to restore."""
 _MISSING = object()
@@ -67,7 +68,7 @@ def patch(
     options = settings.from_environment(
         Options(strict, check, factories, processes, float(prompt_cache_mb))
     )
-    with _lock:
+    with _lock():
         _outer.append(settings.current())
         if options is None:
             return
@@ -114,7 +115,7 @@ def _replace(found: Iterable[tuple[Any, str, Any]]) -> None:
 
 def unpatch() -> None:
     """Undo one call of `patch`; when none is left, restore all classes and tokenizers."""
-    with _lock:
+    with _lock():
         if not _outer:
             return
         _use(_outer.pop())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.align import Span
@@ -12,6 +11,7 @@ from bpe.compat.huggingface.windows import Part, Window, first_type, fixed, merg
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.formats.post_processor import entries, kind_of, read_trims, text_and_id
+from bpe.once import lazy
 
 
 class Place(NamedTuple):
@@ -87,7 +87,7 @@ class PostProcessor:
             at += part.stop - part.start
         return Window(tuple(parts), ranges)
 
-    @cached_property
+    @lazy
     def single_parts(self) -> tuple[tuple[Part, ...], Place, tuple[Part, ...]]:
         """The template of one sequence: the parts before it, its place, the parts after it.
 

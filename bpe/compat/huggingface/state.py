@@ -23,6 +23,7 @@ from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION, WHY_RECORD
 from bpe.compat.huggingface.serving import FallbackError, ServingEngine
 from bpe.compat.huggingface.snapshot import listen, replaced_methods, snapshot
+from pretok.process_lock import ProcessLock
 
 _SYNC = ("encode", "encode_batch", "encode_batch_fast", "decode", "decode_batch")
 OURS = (*_SYNC, *(f"async_{name}" for name in _SYNC if name != "decode"))
@@ -30,7 +31,7 @@ OURS = (*_SYNC, *(f"async_{name}" for name in _SYNC if name != "decode"))
 
 _engines: WeakValueDictionary[bytes, BpeEngine] = WeakValueDictionary()
 _states: WeakSet[State] = WeakSet()
-_states_lock = Lock()
+_states_lock = ProcessLock(Lock)
 logger = logging.getLogger("bpe.compat.huggingface")
 
 
@@ -61,9 +62,9 @@ class State:
         self._may_differ = False
         """True if the tokenizer may have changed without notice since the engine was built."""
         self._blocked = ""
-        self._lock = RLock()
+        self._lock = ProcessLock(RLock)
         self._name = f"{type(real).__name__} at {id(real):#x}"
-        with _states_lock:
+        with _states_lock():
             _states.add(self)
 
     def engine(self, real: Any) -> BpeEngine | None:
@@ -74,7 +75,7 @@ class State:
 
     def share_engine(self, other: State, engine: BpeEngine) -> None:
         """Use the engine of `other`; this tokenizer is a copy of the tokenizer of `other`."""
-        with self._lock:
+        with self._lock():
             self._engine, self._is_current = engine, True
             self._parts = engine.parts
             self._snapshot = other._snapshot
@@ -86,7 +87,7 @@ class State:
         `keeps_parts` says that only added tokens changed. If another thread builds the engine, this
         method waits for it: the new engine may lack the change, so it is out of date too.
         """
-        with self._lock:
+        with self._lock():
             if not keeps_parts or self._may_differ:
                 self._parts = None
             self._is_current = self._may_differ = False
@@ -141,7 +142,7 @@ class State:
         return ServingEngine(name, self.reason, counts)
 
     def _build(self, real: Any) -> None:
-        with self._lock:
+        with self._lock():
             if self._is_current or self._reuse_engine(real):
                 return
             before = self._engine, self.reason
@@ -159,7 +160,7 @@ class State:
 
     def recheck(self) -> None:
         """Compare the tokenizer with its snapshot before the next call."""
-        with self._lock:
+        with self._lock():
             if self._is_current:
                 self._is_current, self._may_differ = False, True
             elif not self._may_differ:
@@ -171,15 +172,16 @@ class State:
 
         It is if `recheck` was called, and the tokenizer still equals the snapshot of the engine.
         """
-        may_differ, self._may_differ = self._may_differ, False
-        if not may_differ:
+        if not self._may_differ:
             return False
-        if snapshot(real) != self._snapshot:
+        is_equal: bool = snapshot(real) == self._snapshot
+        if not is_equal:
             self._parts = None
-            return False
-        self._is_current = True
-        self._set_native_parts()
-        return True
+        self._may_differ = False
+        if is_equal:
+            self._is_current = True
+            self._set_native_parts()
+        return is_equal
 
     def _new_engine(self, real: Any) -> tuple[BpeEngine | None, str]:
         """Return the engine of `real` as it is now, or None and the reason.
@@ -206,7 +208,7 @@ def recheck_all() -> None:
     Call this when any component has changed. Also call it when stand-ins replace real tokenizers,
     because the program may have changed these tokenizers before.
     """
-    with _states_lock:
+    with _states_lock():
         states = list(_states)
     for state in states:
         state.recheck()

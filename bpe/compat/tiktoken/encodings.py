@@ -6,8 +6,9 @@ from threading import RLock
 
 from bpe.compat.tiktoken.encoding import Encoding
 from bpe.hub.openai import ENCODING_NAMES, encoding_name_for_model
+from pretok.process_lock import ProcessLock
 
-_lock = RLock()
+_lock = ProcessLock(RLock)
 ENCODINGS: dict[str, Encoding] = {}
 """The encodings that `get_encoding` has loaded, by name."""
 
@@ -22,7 +23,7 @@ def get_encoding(encoding_name: str) -> Encoding:
         raise ValueError(
             f"Unknown encoding {encoding_name}. Expected one of {', '.join(ENCODING_NAMES)}"
         )
-    with _lock:
+    with _lock():
         if encoding_name not in ENCODINGS:
             from bpe import load
 

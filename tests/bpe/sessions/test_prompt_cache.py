@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 from pathlib import Path
@@ -307,28 +306,6 @@ def test_many_threads(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     assert not failures
     assert cache.stats.calls == 240
     assert 0 < cache.stats.bytes_held <= 1_400_000
-
-
-FORK_WHILE_LOCKED = """
-import os
-from bpe import PromptCache, Tokenizer, Vocabulary
-tokens = {byte: bytes([byte]) for byte in range(256)}
-tok = Tokenizer(Vocabulary(tokens), "cl100k", backend="python")
-caches = [PromptCache(tok, 1 << 24) for _ in range(2)]
-for cache in caches: cache.encode("ab")
-caches[0]._store._lock.acquire()
-child = os.fork()
-if child == 0:
-    reused = [cache.encode("ab").reused for cache in caches]
-    os._exit(0 if (reused, caches[0].stats.calls) == ([0, 2], 2) else 9)
-assert os.waitpid(child, 0)[1] == 0
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
-def test_a_child_does_not_wait_for_a_lock_of_its_parent() -> None:
-    done = run_python(FORK_WHILE_LOCKED)
-    assert done.returncode == 0, done.stderr
 
 
 FORK_WHILE_BUSY = """
