@@ -152,6 +152,10 @@ class AddedTokens:
         """Return the ends of ranges in bytes: (), since the search has none."""
         return ()
 
+    def of_part(self, start: int, end: int) -> AddedTokens:
+        """Return the search itself, since it has no ranges."""
+        return self
+
     def moved(self, ends: Sequence[int]) -> AddedTokens:
         """Return the search itself, since it has no ranges."""
         return self

@@ -143,9 +143,10 @@ def normalized_segments(
     for start, end, id in segments:
         continues = continuation and start == 0
         used = normalizer.continuing if continues else normalizer
-        segment = NormalizedSegment(data[start:end], start, id, used, added, threads, continues)
-        if id is None and (ends := added.ends()):
-            segment.added = added.moved(segment.normalized_places(ends))
+        searched = added.of_part(start, end)
+        segment = NormalizedSegment(data[start:end], start, id, used, searched, threads, continues)
+        if id is None and (ends := searched.ends()):
+            segment.added = searched.moved(segment.normalized_places(ends))
         if metaspace is None or id is not None:
             yield segment
         else:

@@ -6,7 +6,7 @@ cpp/core/encode/added.hpp is the C++ version, with the same results.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -47,11 +47,12 @@ class RangedTokens:
         A phase is the flag `normalized` of the tokens that it searches.
         """
         self._ranges = tuple(ranges)
+        self._ends = [row.end for row in ranges]
         self._phases = phases
 
     def ends(self) -> Sequence[int]:
         """Return the ends of the ranges, in bytes."""
-        return [row.end for row in self._ranges]
+        return self._ends
 
     def exact(self) -> RangedTokens:
         """Return a search for only the tokens that are matched before normalization, and `ids`."""
@@ -62,6 +63,11 @@ class RangedTokens:
         if not any(row.tokens.normalized().has_tokens for row in self._ranges):
             return AddedTokens(())
         return RangedTokens(self._ranges, [phase for phase in self._phases if phase])
+
+    def of_part(self, start: int, end: int) -> RangedTokens:
+        """Return a search for only the ranges that overlap bytes `start` to `end`."""
+        first, last = bisect_right(self._ends, start), bisect_left(self._ends, end)
+        return RangedTokens(self._ranges[first : last + 1], self._phases)
 
     def moved(self, ends: Sequence[int]) -> RangedTokens:
         """Return the search with other ends, one per range: for a text that was changed."""
@@ -88,9 +94,10 @@ class RangedTokens:
 
     def _matches(self, normalized: bool, data: bytes, start: int, end: int) -> Iterator[Match]:
         """Yield the matches of one phase within the ranges, in bytes `start` to `end`."""
-        for row in self._ranges[bisect_right(self.ends(), start) :]:
+        for at in range(bisect_right(self._ends, start), len(self._ranges)):
             if start >= end:
                 return
+            row = self._ranges[at]
             stop = min(row.end, end)
             yield from row.tokens.matches(normalized, data, start, stop)
             start = stop

@@ -98,6 +98,12 @@ void bind_added(py::module_ &module) {
            [](const AddedTokenPhases &added) { return AddedTokenPhases(added.normalized); })
       .def_static("of_ranges", &of_ranges, py::arg("rows"))
       .def("ends", [](const AddedTokenPhases &added) { return added.all.ends(); })
+      .def(
+          "of_part",
+          [](const AddedTokenPhases &added, std::size_t start, std::size_t end) {
+            return AddedTokenPhases(added.all.of_part(start, end));
+          },
+          py::arg("start"), py::arg("end"))
       .def("moved", &moved, py::arg("ends"))
       .def("segments", &segments, py::arg("text"));
 }

@@ -108,6 +108,8 @@ const SegmentReader::Known *SegmentReader::find(PyObject *policy) {
 
 bool SegmentReader::read(const py::list &segments, const py::object &special,
                          FunctionRef<void(const Read &)> visit) {
+  if (!PyUnicode_CheckExact(special.ptr()) || !by_policy_.contains(special))
+    return false;
   Scratch scratch;
   std::vector<std::uint32_t> ids;
   for (const py::handle segment : segments) {

@@ -38,7 +38,7 @@ public:
     std::size_t id_count;
   };
   // Calls visit() for each segment; `special` is the policy of those without one. Returns false
-  // at the first that it cannot read.
+  // at the first that it cannot read, and for an unknown `special`.
   bool read(const py::list &segments, const py::object &special,
             FunctionRef<void(const Read &)> visit);
   // Returns the tokens of the policies that it has read.
@@ -49,7 +49,7 @@ private:
   const Known *find(PyObject *policy);
 
   const py::dict &by_policy_;
-  std::deque<Known> known_;
+  std::deque<Known> known_; // the caller refers to them
 };
 
 // Encodes segments as one text. SegmentReader reads them; the policy of a text is `special`.

@@ -254,6 +254,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.exact": lambda: (added(),),
     "AddedTokens.moved": lambda: (_core.AddedTokens.of_ranges([(2, added(), [1])]), [1]),
     "AddedTokens.normalized": lambda: (added(),),
+    "AddedTokens.of_part": lambda: (_core.AddedTokens.of_ranges([(2, added(), [1])]), 0, 2),
     "AddedTokens.of_ranges": lambda: ([(2, added(), [1]), (3, added(), [])],),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),

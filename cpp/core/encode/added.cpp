@@ -5,6 +5,7 @@
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace pretok {
 namespace {
@@ -111,13 +112,11 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
 AddedTokens AddedTokens::of_phase(bool normalized) const {
   AddedTokens result;
   if (ranges_ != nullptr) {
-    const auto has_any = [&](const TextRange &range) {
-      return range.tokens->finder_of(normalized) != nullptr || !range.given.empty();
-    };
-    if (std::any_of(ranges_->begin(), ranges_->end(), has_any)) {
+    const unsigned phase = normalized ? 1 : 0;
+    if (first_phase_ <= phase && phase < end_phase_) {
       result.ranges_ = ranges_;
-      result.first_phase_ = std::max(first_phase_, normalized ? 1U : 0U);
-      result.end_phase_ = std::min(end_phase_, normalized ? 2U : 1U);
+      result.first_phase_ = phase;
+      result.end_phase_ = phase + 1;
     }
     return result;
   }
@@ -298,16 +297,19 @@ Refusal AddedTokens::search_phase_of_ranges(unsigned phase, const std::uint8_t *
   return pass.finish();
 }
 
-const AddedTokens::Finder *AddedTokens::finder_of(bool normalized) const {
-  for (const auto &finder : finders_)
-    if (finder->normalized == normalized)
-      return finder.get();
-  return nullptr;
-}
-
 AddedTokens AddedTokens::of_ranges(TextRanges ranges) {
   AddedTokens result;
-  result.ranges_ = std::move(ranges);
+  std::array<bool, 2> is_searched{}; // by phase
+  if (ranges != nullptr)
+    for (const TextRange &range : *ranges) {
+      is_searched[0] = is_searched[0] || !range.given.empty();
+      for (const auto &finder : range.tokens->finders_)
+        is_searched[finder->normalized ? 1 : 0] = true;
+    }
+  if (is_searched[0] || is_searched[1])
+    result.ranges_ = std::move(ranges);
+  result.first_phase_ = is_searched[0] ? 0 : 1;
+  result.end_phase_ = is_searched[1] ? 2 : 1;
   return result;
 }
 
@@ -319,18 +321,35 @@ std::vector<std::size_t> AddedTokens::ends() const {
   return result;
 }
 
+AddedTokens AddedTokens::of_part(std::size_t start, std::size_t end) const {
+  if (ranges_ == nullptr)
+    return *this;
+  const auto first =
+      std::partition_point(ranges_->begin(), ranges_->end(),
+                           [&](const TextRange &each) { return each.end <= start; });
+  const auto last = std::partition_point(first, ranges_->end(),
+                                         [&](const TextRange &each) { return each.end < end; });
+  return with_ranges({first, last == ranges_->end() ? last : last + 1});
+}
+
 AddedTokens AddedTokens::moved(const std::vector<std::size_t> &ends) const {
   if (ranges_ == nullptr)
     return *this;
-  struct Moved {
+  std::vector<TextRange> ranges = *ranges_;
+  for (std::size_t i = 0; i < std::min(ends.size(), ranges.size()); ++i)
+    ranges[i].end = ends[i];
+  return with_ranges(std::move(ranges));
+}
+
+// Returns a search for ranges whose tokens belong to the owner of ranges_.
+AddedTokens AddedTokens::with_ranges(std::vector<TextRange> ranges) const {
+  struct Owner {
     std::vector<TextRange> ranges;
-    TextRanges owner; // of the tokens
+    TextRanges owner;
   };
-  const auto moved = std::make_shared<Moved>(Moved{*ranges_, ranges_});
-  for (std::size_t i = 0; i < std::min(ends.size(), moved->ranges.size()); ++i)
-    moved->ranges[i].end = ends[i];
+  const auto owner = std::make_shared<Owner>(Owner{std::move(ranges), ranges_});
   AddedTokens result = *this;
-  result.ranges_ = TextRanges(moved, &moved->ranges);
+  result.ranges_ = TextRanges(owner, &owner->ranges);
   return result;
 }
 

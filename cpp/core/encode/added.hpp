@@ -75,6 +75,9 @@ public:
   static AddedTokens of_ranges(TextRanges ranges);
   // Returns the ends of the ranges; it is empty if there are no ranges, or no tokens.
   std::vector<std::size_t> ends() const;
+  // Returns a search for only the ranges that overlap a part of the text. Offsets still count
+  // from the start of the whole text.
+  AddedTokens of_part(std::size_t start, std::size_t end) const;
   // Returns a search with other ends, one per range: for a text that was changed.
   AddedTokens moved(const std::vector<std::size_t> &ends) const;
 
@@ -159,10 +162,16 @@ private:
   Refusal search_phase_of_ranges(unsigned phase, const std::uint8_t *data, std::size_t start,
                                  std::size_t end, const OnSegment &emit) const;
   // Returns the tokens of a phase, or nullptr.
-  const Finder *finder_of(bool normalized) const;
+  const Finder *finder_of(bool normalized) const {
+    for (const auto &finder : finders_)
+      if (finder->normalized == normalized)
+        return finder.get();
+    return nullptr;
+  }
 
   AddedTokens() = default;
   AddedTokens of_phase(bool normalized) const;
+  AddedTokens with_ranges(std::vector<TextRange> ranges) const;
   void add_finder(const std::vector<AddedToken> &tokens, bool normalized, bool nfc);
   void add_shared(const std::shared_ptr<const Finder> &finder);
 
@@ -185,7 +194,7 @@ private:
   std::size_t longest_ = 0;
   bool strips_ = false;
   // If not nullptr, finders_ is empty, and only the phases from first_phase_ to end_phase_,
-  // excluded, are searched.
+  // excluded, are searched. A phase without tokens is left out.
   TextRanges ranges_;
   unsigned first_phase_ = 0;
   unsigned end_phase_ = 2;

@@ -28,13 +28,14 @@ Refusal NormalizedParts::visit(const std::uint8_t *text, std::size_t size) {
 Refusal NormalizedParts::visit_part(const std::uint8_t *part, std::size_t size,
                                     std::size_t start) {
   const bool has_metaspace = chain_ != nullptr && chain_->has_metaspace();
-  const std::vector<std::size_t> ends = added_.normalized.ends();
+  const AddedTokens searched = added_.normalized.of_part(start, start + size);
+  const std::vector<std::size_t> ends = searched.ends();
   if (has_sources_ || !ends.empty() || (has_metaspace && needs_sources(start)))
     align(part, size, start);
   else
     normalize(part, size, start);
   if (!ends.empty())
-    moved_ = added_.normalized.moved(normalized_places(ends));
+    moved_ = searched.moved(normalized_places(ends));
   if (normal_.empty())
     return {};
   Refusal refusal =

@@ -13,9 +13,11 @@ void SegmentedText::reserve(std::size_t segments, std::size_t bytes) {
 void SegmentedText::add(const std::uint8_t *text, std::size_t size, const AddedTokens &tokens,
                         const std::uint32_t *ids, std::size_t id_count) {
   text_.insert(text_.end(), text, text + size);
-  ranges_->push_back({text_.size(), &tokens, std::vector<AddedToken>(id_count)});
+  AddedTokens::TextRange &range = ranges_->emplace_back();
+  range.end = text_.size();
+  range.tokens = &tokens;
   for (std::size_t i = 0; i < id_count; ++i)
-    ranges_->back().given[i].id = ids[i];
+    range.given.emplace_back().id = ids[i];
 }
 
 Refusal SegmentedText::encode(const Tokenizer &tokenizer, PreTokenCache &cache, IdBuffer &ids,
