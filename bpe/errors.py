@@ -110,11 +110,17 @@ class SpecialTokenError(BpeError, ValueError):
 
     `token` is the content of the token. `position` is the offset of the token: in code points if
     the text is a str, in bytes if it is bytes. `text_index` is the index of the text in a batch, or
-    None for a single text.
+    of the segment, or None for a single text. `texts_name` is what the message calls the batch.
     """
 
-    def __init__(self, token: str, position: int, text_index: int | None = None) -> None:
-        place = "the text" if text_index is None else f"texts[{text_index}]"
+    def __init__(
+        self,
+        token: str,
+        position: int,
+        text_index: int | None = None,
+        texts_name: str = "texts",
+    ) -> None:
+        place = "the text" if text_index is None else f"{texts_name}[{text_index}]"
         super().__init__(
             f"{place} holds the special token {shortened(token)} at offset {position}; pass "
             'special="text" to encode it as ordinary text, special="allow" to allow every special '
@@ -123,6 +129,16 @@ class SpecialTokenError(BpeError, ValueError):
         self.token = token
         self.position = position
         self.text_index = text_index
+        self.texts_name = texts_name
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.token, self.position, self.text_index)
+        return type(self), (self.token, self.position, self.text_index, self.texts_name)
+
+
+def named_error(error: Exception, name: str) -> Exception:
+    """Return the error of an item that is called `name`, with the name in its message."""
+    if isinstance(error, UnicodeEncodeError):
+        error.reason += f" ({name})"
+        return error
+    is_plain = type(error) in (TypeError, ValueError, UnknownTokenError)
+    return type(error)(f"{name}: {error}") if is_plain else error

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, cast, get_args
+from typing import cast, get_args
+
+import numpy as np
 
 from bpe.encoding.encode_stream import EncodeStream
 from bpe.encoding.foreign_arguments import ENCODE, explained
-from bpe.errors import shortened
+from bpe.encoding.offsets import UnitOffsets
+from bpe.encoding.segments import listed_segments, parsed_segment, refused_in_segment
+from bpe.errors import SpecialTokenError, named_error, shortened
 from bpe.sessions.kept_text import KeptText, PythonText
 from bpe.sessions.session import Session
 from bpe.sessions.splice import Splice
@@ -16,11 +20,6 @@ from bpe.tokenizer_budgets import TokenizerBudgets
 from bpe.types import Errors, SegmentLike, Special, Template, Text, Unit
 
 _TEXT = get_args(Text)
-
-
-def _is_pair(segment: tuple[Any, ...]) -> bool:
-    """Return whether `segment` is (text, special)."""
-    return len(segment) == 2 and isinstance(segment[0], _TEXT)
 
 
 class TokenizerSessions(TokenizerBudgets):
@@ -117,14 +116,21 @@ class TokenizerSessions(TokenizerBudgets):
         session.extend(prompt_ids)
         session.extend(sampled_ids)
         start = len(session)
-        listed = [segments] if isinstance(segments, _TEXT) else segments
-        for segment in cast("Iterable[Any]", listed):
-            if isinstance(segment, _TEXT):
-                session.append(segment)
-            elif isinstance(segment, tuple) and _is_pair(segment):
-                session.append(*segment)
-            else:
-                session.extend(segment)
+        if isinstance(segments, _TEXT):
+            segments = [segments]
+        for at, segment in enumerate(listed_segments(cast("Iterable[SegmentLike]", segments))):
+            size = session.size
+            try:
+                text, policy, ids = parsed_segment(segment, special)
+                if text is not None:
+                    session.append(text, policy)
+                else:
+                    session.extend(ids)
+            except SpecialTokenError as error:
+                place = UnitOffsets(text or "", errors).starts(np.array([error.position - size]))
+                raise refused_in_segment(error.token, int(place[0]), at) from None
+            except (TypeError, ValueError) as error:
+                raise named_error(error, f"segments[{at}]") from None
         return Splice(session, start)
 
     def _kept_text(self, continuation: bool) -> KeptText:

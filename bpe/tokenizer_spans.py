@@ -134,9 +134,10 @@ class TokenizerSpans(TokenizerFacts):
         flags of an added token, such as `rstrip`, look into the neighbor. The ids are then those of
         `encode` for the whole text, unless the text of a segment contains an added token that its
         policy does not find. Otherwise each segment is encoded by itself. `tokens` explains `unit`.
+        Each str becomes UTF-8 by itself: a surrogate pair over two segments is two lone surrogates.
 
-        Raises the errors of `encode`; `text_index` of a SpecialTokenError is the index of the
-        segment. Raises TypeError or ValueError for a wrong segment. Takes linear time.
+        Raises the errors of `encode`, which name the segment; `text_index` of a SpecialTokenError
+        is its index. Raises TypeError or ValueError for a wrong segment. Takes linear time.
 
         >>> import bpe
         >>> tok = bpe.train(["ab"], vocab_size=257, special_tokens=["<end>"])

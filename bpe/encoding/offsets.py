@@ -16,6 +16,13 @@ from pretok.text import code_points_of
 from pretok.unicode.graphemes import grapheme_starts
 
 
+def check_unit(unit: Unit) -> None:
+    """Raise ValueError for an unknown unit."""
+    if unit not in get_args(Unit):
+        units = quoted(get_args(Unit))
+        raise ValueError(f"unknown unit {shortened(unit)}; expected one of {units}")
+
+
 class UnitOffsets:
     """Converts offsets in the UTF-8 of a text into offsets in `unit`.
 
@@ -31,9 +38,7 @@ class UnitOffsets:
     def __init__(self, text: Text, errors: Errors, unit: Unit | None = None) -> None:
         if unit is None:
             unit = "char" if isinstance(text, str) else "byte"
-        elif unit not in get_args(Unit):
-            units = quoted(get_args(Unit))
-            raise ValueError(f"unknown unit {shortened(unit)}; expected one of {units}")
+        check_unit(unit)
         self._text = text
         self._errors = errors
         # Element i, a code point or a grapheme, begins at byte bounds[0][i] and at bounds[1][i] in

@@ -32,7 +32,7 @@ from bpe.encoding.python_backend import Backend, PythonBackend, concatenate_ids
 from bpe.encoding.ranged_tokens import AddedTokenSearch
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
-from bpe.errors import SpecialTokenError, UnknownTokenError
+from bpe.errors import SpecialTokenError, UnknownTokenError, named_error
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
@@ -476,11 +476,8 @@ class Pipeline:
         for index, text in enumerate(texts):
             try:
                 batch.append(self.check_bytes(validate_text(text, errors)))
-            except (TypeError, UnknownTokenError) as error:
-                raise type(error)(f"texts[{index}]: {error}") from None
-            except UnicodeEncodeError as error:
-                error.reason += f" (texts[{index}])"
-                raise
+            except (TypeError, UnknownTokenError, UnicodeEncodeError) as error:
+                raise named_error(error, f"texts[{index}]") from None
         return batch
 
     def check_bytes(self, data: StrOrBytes) -> StrOrBytes:

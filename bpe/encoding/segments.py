@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import GIVEN_TOKEN
-from bpe.encoding.arguments import validate_text
-from bpe.encoding.offsets import UnitOffsets
+from bpe.encoding.arguments import check_errors, validate_text
+from bpe.encoding.offsets import UnitOffsets, check_unit
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.utf8 import encode_utf8
-from bpe.errors import SpecialTokenError, shortened
+from bpe.errors import SpecialTokenError, named_error, shortened
 from bpe.once import once
 from bpe.types import Errors, Ids, Offsets, SegmentLike, Special, Text, Unit
 from bpe.vocabulary import ID_LIMIT
@@ -37,28 +37,35 @@ class Segmented:
         self,
         ids: Ids,
         find_places: Callable[[], _Places],
-        source: tuple[Sequence[SegmentLike], Special, Errors],
+        segments: Sequence[SegmentLike | None],
+        errors: Errors,
         unit: Unit | None,
     ) -> None:
         """Store the ids, and the function that finds their places.
 
-        `source` has the arguments of the SegmentList, and `unit` is that of `starts` and `stops`.
+        `segments` and their texts must not change; None stands for ids. `unit` is that of `starts`
+        and `stops`.
         """
         self.ids = ids
         self._find_places = find_places
-        self._source = source
+        self._given_segments = segments
+        self._errors: Errors = errors
         self._unit = unit
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _with_places, (self.ids, self._places, self._source, self._unit)
+        return _with_places, (self.ids, self._places, self._texts, self._errors, self._unit)
 
     @once
     def _places(self) -> _Places:
         return self._find_places()
 
+    @property
+    def _texts(self) -> list[Text | None]:
+        return [*map(_text_of, self._given_segments)]
+
     @once
-    def _segments(self) -> SegmentList:
-        return SegmentList(*self._source)
+    def _segments(self) -> _SegmentTexts:
+        return _SegmentTexts(self._texts, self._errors)
 
     @property
     def ends(self) -> Offsets:
@@ -92,120 +99,145 @@ class Segmented:
     @once
     def starts(self) -> Offsets:
         """The start of each token in the text of `segment_of`."""
-        return self._segments.own_offsets(self._starts, self.segment_of, False, self._unit)
+        return self._own_offsets(self._starts, self.segment_of, is_end=False)
 
     @once
     def stops(self) -> Offsets:
         """The end of each token in the text of `end_segment_of`, excluded."""
-        stops = self._segments.own_offsets(self._stops, self.end_segment_of, True, self._unit)
+        stops = self._own_offsets(self._stops, self.end_segment_of, is_end=True)
         is_empty = (self._stops <= self._starts) & ~self._is_given
         return np.where(is_empty, self.starts, stops)
+
+    def _own_offsets(self, places: Offsets, segment_of: Offsets, is_end: bool) -> Offsets:
+        """Return offsets in the own texts of segments; those of an id count the ids before it."""
+        own = self._segments.own_offsets(places, segment_of, is_end, self._unit)
+        is_given = self._is_given
+        firsts = np.searchsorted(segment_of[is_given], segment_of[is_given])
+        own[is_given] = np.arange(len(firsts)) - firsts + is_end
+        return own
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"Segmented({len(self.ids)} ids of {len(self._source[0])} segments)"
+        return f"Segmented({len(self.ids)} ids of {len(self._given_segments)} segments)"
 
 
 def _with_places(
     ids: Ids,
     places: _Places,
-    source: tuple[Sequence[SegmentLike], Special, Errors],
+    segments: Sequence[SegmentLike | None],
+    errors: Errors,
     unit: Unit | None,
 ) -> Segmented:
-    return Segmented(ids, lambda: places, source, unit)
+    return Segmented(ids, lambda: places, segments, errors, unit)
 
 
-class SegmentList:
-    """The segments of one call, with their texts as UTF-8."""
+class _SegmentTexts:
+    """The texts of segments, as UTF-8 too; the text of a segment of ids is None."""
 
-    def __init__(self, segments: Iterable[SegmentLike], special: Special, errors: Errors) -> None:
-        """Check the segments. `special` is the policy of texts that come without one.
-
-        Raises TypeError or ValueError, which name the index of a wrong segment, and
-        UnicodeEncodeError.
-        """
-        self.errors = errors
-        self.texts: list[Text | None] = []
-        self.utf8: list[bytes] = []
-        self.policies: list[Special] = []
-        self.ids: list[Sequence[int]] = []
-        for at, segment in enumerate(segments):
-            self._add(at, segment, special)
+    def __init__(self, texts: Sequence[Text | None], errors: Errors) -> None:
+        self.texts = texts
+        self.errors: Errors = errors
+        self.utf8 = [
+            b"" if text is None else encode_utf8(validate_text(text, errors)) for text in texts
+        ]
         self.byte_ends = np.fromiter(accumulate(map(len, self.utf8)), np.int64, len(self.utf8))
-
-    def _add(self, at: int, segment: SegmentLike, special: Special) -> None:
-        text: Any = segment
-        if isinstance(segment, tuple) and len(segment) == 2 and isinstance(segment[0], _TEXT):
-            text, special = segment
-        ids: Sequence[int] = ()
-        utf8 = b""
-        if isinstance(text, _TEXT):
-            try:
-                utf8 = encode_utf8(validate_text(text, self.errors))
-            except UnicodeEncodeError as error:
-                error.reason += f" (segments[{at}])"
-                raise
-        else:
-            ids, text = _ids_of(at, segment), None
-        self.texts.append(text)
-        self.utf8.append(utf8)
-        self.policies.append(special)
-        self.ids.append(ids)
-
-    def __len__(self) -> int:
-        return len(self.texts)
 
     def own_offsets(
         self, places: Offsets, segment_of: Offsets, is_end: bool, unit: Unit | None
     ) -> Offsets:
-        """Convert byte offsets in all texts together to offsets in the own texts of segments.
-
-        The offset of the start or the end of an id, of a segment that is ids, counts these ids.
-        """
+        """Convert byte offsets in all texts together to offsets in the own texts of segments."""
         first = np.concatenate([np.zeros(1, np.int64), self.byte_ends])
         # NFC may sort marks across an end, so a place may be before the start of its segment.
         result: Offsets = np.maximum(places - first[segment_of], 0)
         order = np.argsort(segment_of, kind="stable")
-        bounds = np.searchsorted(segment_of[order], np.arange(len(self) + 1))
-        for at in np.flatnonzero(self._differs(unit)).tolist():
-            text, ids = self.texts[at], self.ids[at]
+        bounds = np.searchsorted(segment_of[order], np.arange(len(self.texts) + 1))
+        for at, (text, utf8) in enumerate(zip(self.texts, self.utf8, strict=True)):
             members = order[bounds[at] : bounds[at + 1]]
-            if ids:
-                given = members[len(members) - len(ids) :]
-                result[given] = np.arange(len(given)) + is_end
-            elif text is not None and len(members):
+            is_same = unit in (None, "byte", "char", "utf16") and utf8.isascii()
+            if text is not None and not is_same and len(members):
                 offsets = UnitOffsets(text, self.errors, unit)
                 convert = offsets.ends if is_end else offsets.starts
                 result[members] = convert(result[members])
         return result
 
-    def _differs(self, unit: Unit | None) -> list[bool]:
-        """Return for each segment whether its offsets in `unit` may differ from those in bytes."""
-        if unit not in (None, "byte", "char", "utf16"):
-            return [True] * len(self)
-        pairs = zip(self.texts, self.utf8, strict=True)
-        return [text is None or not utf8.isascii() for text, utf8 in pairs]
 
-    def located(self, error: SpecialTokenError) -> SpecialTokenError:
-        """Return the error of a token in all texts together, with its segment and own offset."""
-        at = np.searchsorted(self.byte_ends, [error.position], side="right")
-        own = self.own_offsets(np.array([error.position]), at, is_end=False, unit=None)
-        return SpecialTokenError(error.token, int(own[0]), int(at[0]))
+class _CheckedSegments:
+    """The segments of one call: their texts, policies and ids."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        segments: Sequence[SegmentLike],
+        special: Special,
+        errors: Errors,
+    ) -> None:
+        """Check the segments. `special` is the policy of texts that come without one.
+
+        Raises the errors of `encode`, which name the index of a wrong segment, but for
+        SpecialTokenError.
+        """
+        check_errors(errors)
+        pipeline.policy(special)
+        texts: list[Text | None] = []
+        self.policies: list[Special] = []
+        self.ids: list[Sequence[int]] = []
+        for at, segment in enumerate(segments):
+            try:
+                text, policy, ids = parsed_segment(segment, special)
+                if text is not None:
+                    pipeline.check_bytes(validate_text(text, errors))
+                pipeline.policy(policy)
+            except (TypeError, ValueError) as error:
+                raise named_error(error, f"segments[{at}]") from None
+            # The caller may change a bytearray later.
+            texts.append(text if text is None or isinstance(text, str) else bytes(text))
+            self.policies.append(policy)
+            self.ids.append(ids)
+        self.texts = _SegmentTexts(texts, errors)
+        self._content_of = pipeline.content_of
+
+    def located(self, token: str, position: int) -> SpecialTokenError:
+        """Return the error of a token at a byte of all texts together."""
+        at = np.searchsorted(self.texts.byte_ends, [position], side="right")
+        own = self.texts.own_offsets(np.array([position]), at, is_end=False, unit=None)
+        return refused_in_segment(self._content_of(token), int(own[0]), int(at[0]))
 
 
-def _ids_of(at: int, segment: Any) -> list[int]:
-    """Return the ids that segment `at` consists of; raise TypeError or ValueError."""
-    expected = "expected a text, (text, special) or a sequence of ids"
+def parsed_segment(segment: Any, special: Special) -> tuple[Text | None, Special, Sequence[int]]:
+    """Return the text of a segment, or None, its policy, and its ids.
+
+    `special` is the policy of a segment without one. Raises TypeError or ValueError for wrong
+    segments and ids.
+    """
+    if _is_pair(segment):
+        return *segment, ()
+    if isinstance(segment, _TEXT):
+        return segment, special, ()
     try:
         ids = [index(id) for id in segment]
     except TypeError:
-        raise TypeError(f"segments[{at}] is {shortened(segment)}; {expected}") from None
+        expected = "expected a text, (text, special) or a sequence of ids"
+        raise TypeError(f"{expected}, got {shortened(segment)}") from None
     for id in ids:
         if not 0 <= id < ID_LIMIT:
-            raise ValueError(f"segments[{at}] has {id}; expected an id from 0 to {ID_LIMIT - 1}")
-    return ids
+            raise ValueError(f"expected ids from 0 to {ID_LIMIT - 1}, got {id}")
+    return None, special, ids
+
+
+def _is_pair(segment: object) -> bool:
+    return isinstance(segment, tuple) and len(segment) == 2 and isinstance(segment[0], _TEXT)
+
+
+def _text_of(segment: Any) -> Text | None:
+    text = segment[0] if _is_pair(segment) else segment
+    return text if isinstance(text, _TEXT) else None
+
+
+def refused_in_segment(token: str, position: int, at: int) -> SpecialTokenError:
+    """Return the error for a special token at `position` of the text of segment `at`."""
+    return SpecialTokenError(token, position, at, "segments")
 
 
 def listed_segments(segments: Iterable[SegmentLike]) -> list[SegmentLike]:
@@ -230,26 +262,29 @@ def encode_segments(
 ) -> Segmented:
     """Return the ids of `segments`; Tokenizer.encode_segments explains the arguments."""
     listed = listed_segments(segments)
+    if unit is not None:
+        check_unit(unit)
     found = pipeline.encode_segments(listed, special, errors) if joined else None
     if found is not None:
         ids, places = found
-        return Segmented(ids, places.find, (listed, special, errors), unit)
-    checked = SegmentList(listed, special, errors)
+        return Segmented(ids, places.find, listed, errors, unit)
+    checked = _CheckedSegments(pipeline, listed, special, errors)
     ids, found_places = (_encode_joined if joined else _encode_apart)(pipeline, checked)
-    return _with_places(ids, found_places, (listed, special, errors), unit)
+    return _with_places(ids, found_places, checked.texts.texts, errors, unit)
 
 
-def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
+def _encode_joined(pipeline: Pipeline, segments: _CheckedSegments) -> _Result:
     """Return the ids, ends and spans of all segments as one text.
 
     A match of an added token crosses no end of a segment.
     """
-    ends = segments.byte_ends
+    texts = segments.texts
+    ends = texts.byte_ends
     ranges = zip(ends.tolist(), segments.policies, segments.ids, strict=True)
     try:
-        ids, starts, stops = pipeline.spans_in_ranges(b"".join(segments.utf8), list(ranges))
+        ids, starts, stops = pipeline.spans_in_ranges(b"".join(texts.utf8), list(ranges))
     except SpecialTokenError as error:
-        raise segments.located(error) from None
+        raise segments.located(error.token, error.position) from None
     # NFC may sort marks, so starts may descend, but never across an end of a part.
     begun = np.searchsorted(np.maximum.accumulate(starts), ends, side="left")
     # All tokens before the ids of a segment count to this segment, or to one before it.
@@ -260,19 +295,17 @@ def _encode_joined(pipeline: Pipeline, segments: SegmentList) -> _Result:
     return ids, (all_ends, starts, stops)
 
 
-def _encode_apart(pipeline: Pipeline, segments: SegmentList) -> _Result:
+def _encode_apart(pipeline: Pipeline, segments: _CheckedSegments) -> _Result:
     """Return the ids, ends and spans of each segment by itself, one after the other."""
     rows = []
     start = 0
-    for at, (utf8, special, given) in enumerate(
-        zip(segments.utf8, segments.policies, segments.ids, strict=True)
+    for utf8, special, given in zip(
+        segments.texts.utf8, segments.policies, segments.ids, strict=True
     ):
         try:
             ids, starts, stops = pipeline.spans_in_ranges(utf8, [(len(utf8), special, given)])
         except SpecialTokenError as error:
-            raise segments.located(
-                SpecialTokenError(error.token, error.position + start, at)
-            ) from None
+            raise segments.located(error.token, start + error.position) from None
         stops = np.where(stops == GIVEN_TOKEN, stops, stops + start)
         rows.append((ids, starts + start, stops))
         start += len(utf8)

@@ -248,8 +248,8 @@ class Session:
 
     def _policy(self, special: Special) -> Any:
         """Return what the kept text takes as the policy `special`."""
+        found = self._pipeline.policy(special)  # checks it
         key = special if isinstance(special, str) else frozenset(special)
-        found = self._pipeline.policy(key)  # checks it
         policy = key if self._is_python else found
         for known, name in self._policies.values():
             if name == key:

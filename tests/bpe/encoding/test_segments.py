@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 import bpe
 from bpe import AddedToken, PromptCache, SpecialTokenError, Tokenizer
 from bpe.encoding.segments import Segmented
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Lowercase
 from bpe.types import SegmentLike
 from pretok.machine.backend import BackendName
 from random_normalizers import ADDED, PIECES, random_normalizer
@@ -97,6 +101,23 @@ def test_places_depend_on_nothing_else(vocabulary: bpe.Vocabulary, native: Backe
     assert places(pickle.loads(pickle.dumps(found)))[1:] == expected[1:]
 
 
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_segments_may_change_after_a_call(
+    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
+) -> None:
+    if backend == "native":
+        request.getfixturevalue("native")
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=PLAIN_TOKENS, backend=backend)
+    expected = places(tokenizer.encode_segments(["é", [7, 8], b"\xc3\xa9", [9], "ab"]))
+    assert expected[2][-1] == 4
+    ids, text = [7, 8], bytearray(b"\xc3\xa9")
+    for segments in (["é", ids, text, iter([9]), "ab"], ["é", ids, b"\xc3\xa9", [9], "ab"]):
+        found = tokenizer.encode_segments(segments)  # type: ignore[arg-type]
+        ids[:], text[:] = [-1] * 5, b"xyz"
+        assert places(found) == expected
+        ids[:] = [7, 8]
+
+
 def test_many_policies_take_linear_time(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
     """Each byte is searched once for the first bytes of tokens, however the policies alternate."""
     tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=ADDED, backend=native)
@@ -105,6 +126,24 @@ def test_many_policies_take_linear_time(vocabulary: bpe.Vocabulary, native: Back
         tokenizer.encode_segments([("ab ", POLICIES[at % 4]) for at in range(size)])
 
     assert growth(encode, 4_000) < TOO_MUCH
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_many_parts_take_linear_time(
+    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
+) -> None:
+    """Each part between exact tokens is searched in its own ranges, also after normalizing."""
+    if backend == "native":
+        request.getfixturevalue("native")
+    for normalizer in (None, NormalizerChain((Lowercase(),))):
+        tokenizer = Tokenizer(
+            vocabulary, "gpt2", added_tokens=ADDED[:2], normalizer=normalizer, backend=backend
+        )
+
+        def encode(size: int, tokenizer: Tokenizer = tokenizer) -> None:
+            tokenizer.encode_segments([("AB", "plain"), ("<e>", "allow"), [7]] * size)
+
+        assert growth(encode, 400 if backend == "python" else 4_000) < TOO_MUCH
 
 
 def expected_ids(tokenizer: Tokenizer, segments: list[tuple[str, str]]) -> list[int]:
@@ -219,27 +258,98 @@ def test_tokens_that_cross() -> None:
     assert repr(found) == "Segmented(6 ids of 6 segments)"
 
 
-def test_errors(vocabulary: bpe.Vocabulary) -> None:
-    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=[AddedToken("<e>", 900)])
-    with pytest.raises(SpecialTokenError) as caught:
-        tokenizer.encode_segments(["<e", ("é<e>", "raise")], "allow")
+def test_errors(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    tokens = [AddedToken("<e>", 900)]
+    backends: list[BackendName] = ["python", native]
+    for backend in backends:
+        tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=tokens, backend=backend)
+        calls: list[Callable[..., Any]] = [
+            tokenizer.encode_segments,
+            partial(tokenizer.encode_segments, joined=False),
+            PromptCache(tokenizer).encode_segments,
+            partial(tokenizer.splice, [7], [8]),
+        ]
+        for call in calls:
+            check_errors(call)
+        for wrong in ("ab", b"ab", bytearray(b"ab")):
+            for call in calls[:3]:
+                with pytest.raises(TypeError, match="pass \\[\\(text, special\\)\\]"):
+                    call(wrong)
+        with pytest.raises(ValueError, match="unknown unit 'no'"):
+            tokenizer.encode_segments(["a"], unit="no")  # type: ignore[arg-type]
+        empty = tokenizer.encode_segments([])
+        assert places(empty) == ([], [], [], [], [], [])
+
+
+def check_errors(call: Callable[..., Any]) -> None:
+    """Each error names the segment."""
+    with pytest.raises(SpecialTokenError, match=r"^segments\[1\] holds") as caught:
+        call(["<e", ("é<e>", "raise")], "allow")
     assert (caught.value.token, caught.value.position, caught.value.text_index) == ("<e>", 1, 1)
-    texts: list[Any] = ["ab", b"ab", bytearray(b"ab"), None, 5, {"role": "user"}]
-    for wrong in texts:
-        for call in (tokenizer.encode_segments, PromptCache(tokenizer).encode_segments):
-            with pytest.raises(TypeError, match="pass \\[\\(text, special\\)\\]"):
-                call(wrong)
-    for wrong in (5, None, (1, "x"), ["a"], ("a", "allow", 1)):
-        with pytest.raises(TypeError, match=r"segments\[1\]"):
-            tokenizer.encode_segments(["a", wrong])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match=r"segments\[0\] has -1"):
-        tokenizer.encode_segments([[-1]])
-    with pytest.raises(ValueError, match="special='no'"):
-        tokenizer.encode_segments([("a", "no")])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    wrong: Any
+    for wrong in (None, 5, {"role": "user"}):
+        with pytest.raises(TypeError):
+            call(wrong)
+    for wrong in (5, None, (1, "x"), ["a"], ("a", "allow", 1), ("a", 5), ("a", [[1]])):
+        with pytest.raises(TypeError, match=r"^segments\[1\]: "):
+            call(["a", wrong])
+    for wrong in ([-1], [1 << 24], [1 << 80], ("a", "no"), ("", "no"), ("a", {"<no>"})):
+        with pytest.raises(ValueError, match=r"^segments\[1\]: "):
+            call(["a", wrong])
+    for segments in ([], ["a"], [("a", "plain")]):
+        with pytest.raises(ValueError, match=r"^special='no'"):
+            call(segments, "no")
     with pytest.raises(UnicodeEncodeError, match=r"segments\[1\]"):
-        tokenizer.encode_segments(["a", "\ud800"], errors="strict")
-    empty = tokenizer.encode_segments([])
-    assert places(empty) == ([], [], [], [], [], [])
+        call(["a", "\ud800"], errors="strict")
+    with pytest.raises(ValueError, match=r"^errors='no'"):
+        call(["a"], errors="no")
+
+
+def test_missing_bytes_name_the_segment(native: BackendName) -> None:
+    tokens = {id: bytes([id]) for id in range(256) if id != 0xF1}
+    backends: list[BackendName] = ["python", native]
+    for backend in backends:
+        tokenizer = Tokenizer(bpe.Vocabulary(tokens, []), "gpt2", backend=backend)
+        for joined in (True, False):
+            with pytest.raises(bpe.UnknownTokenError, match=r"^segments\[1\]: .*0xf1"):
+                tokenizer.encode_segments(["a", "\U00040000"], joined=joined)
+
+
+def test_refused_tokens_are_named_as_they_were_added(vocabulary: bpe.Vocabulary) -> None:
+    tokens = [AddedToken("<E>", 900, normalized=True)]
+    tokenizer = Tokenizer(
+        vocabulary, "gpt2", added_tokens=tokens, normalizer=NormalizerChain((Lowercase(),))
+    )
+    for call in (tokenizer.encode, lambda text: tokenizer.encode_segments(["a", text])):
+        with pytest.raises(SpecialTokenError) as caught:
+            call("É<E>")
+        assert (caught.value.token, caught.value.position) == ("<E>", 1)
+
+
+def test_halves_of_a_surrogate_pair_are_replaced(
+    vocabulary: bpe.Vocabulary, native: BackendName
+) -> None:
+    """Each str becomes UTF-8 by itself. Halves in one segment are a character, as in `encode`."""
+    backends: list[BackendName] = ["python", native]
+    for backend in backends:
+        tokenizer = Tokenizer(vocabulary, "gpt2", backend=backend)
+        whole = tokenizer.encode_segments(["a", "\ud83d\ude00", "b"])
+        assert whole.ids.tolist() == tokenizer.encode("a\U0001f600b")
+        halves = [("a\ud83d", "allow"), ("\ude00b", "plain")]
+        expected = tokenizer.encode("a\ufffd\ufffdb")
+        for joined in (True, False):
+            found = tokenizer.encode_segments(halves, joined=joined)
+            assert found.ids.tolist() == expected
+            assert (found.segment_of[:4].tolist(), found.starts[:4].tolist()) == (
+                [0] * 4,
+                [0, 1, 1, 1],
+            )
+            assert found.stops[-1] == 2
+        assert PromptCache(tokenizer).encode_segments(halves).ids.tolist() == expected
+        # Bytes stay as they are.
+        cut = [b"a\xf0\x9f", b"\x98\x80b"]
+        assert tokenizer.encode_segments(cut).ids.tolist() == whole.ids.tolist()
 
 
 def test_results_are_pickled(vocabulary: bpe.Vocabulary) -> None:
