@@ -130,15 +130,17 @@ def roles_of_names(ids: Mapping[str, int]) -> dict[str, int]:
     return roles
 
 
-def end_ids(facts: TokenFacts, roles: Mapping[str, int], ids: Mapping[str, int]) -> tuple[int, ...]:
+def end_ids(
+    listed: Iterable[int], roles: Mapping[str, int], ids: Mapping[str, int]
+) -> tuple[int, ...]:
     """Return the ids that end a generation, ascending.
 
-    They are the ids that the file lists, the ids with certain roles, and the tokens with certain
-    texts. `<|end|>` only ends a message in models that also have `<|return|>` and `<|call|>`, or
+    They are the ids that the file lists (`listed`), the ids with certain roles, and the tokens with
+    certain texts. `<|end|>` only ends a message in models that also have `<|return|>` and `<|call|>`, or
     `<|calls|>` and `<|flush|>`. `</s>` is ordinary text in models with `<|tool_response>` or
     `<|plamo:eos|>`. Source of these rules: llama.cpp, as for ROLE_NAMES.
     """
-    ends = {*facts.ends}
+    ends = {*listed}
     ends.update(roles[role] for role in _END_ROLES if role in roles)
     ends.update(ids[name] for name in END_NAMES if name in ids and name != _NO_END)
 

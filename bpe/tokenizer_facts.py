@@ -106,11 +106,12 @@ class TokenizerFacts(TokenizerParts):
         "fim_prefix", "fim_suffix", "fim_middle", "fim_pad", "fim_repo" and "fim_sep".
 
         The file states the roles. Published texts such as <|im_end|> and <|fim_prefix|> also give
-        those from "eot" on. A role without a token is absent.
+        those from "eot" on. A role is absent if the file states none, or an id without a token.
         """
         unknown = self._unknown_id
         known = {} if unknown is None else {"unk": unknown}
-        return {**roles_of_names(self._named_ids), **known, **self._spec.facts.roles}
+        stated = {role: id for role, id in self._spec.facts.roles.items() if self._is_token(id)}
+        return {**roles_of_names(self._named_ids), **known, **stated}
 
     @property
     def _unknown_id(self) -> int | None:
@@ -136,9 +137,10 @@ class TokenizerFacts(TokenizerParts):
 
         They are the ids that the file lists (generation_config.json), the ids with the roles "eos",
         "eot", "eom", "fim_pad", "fim_repo" and "fim_sep", and tokens with published texts such as
-        <|im_end|>, as in llama.cpp.
+        <|im_end|>, as in llama.cpp. Listed ids that no token has are omitted.
         """
-        return end_ids(self._spec.facts, self.role_ids, self._named_ids)
+        listed = filter(self._is_token, self._spec.facts.ends)
+        return end_ids(listed, self.role_ids, self._named_ids)
 
     @property
     def chat_template(self) -> str | None:
@@ -180,8 +182,11 @@ class TokenizerFacts(TokenizerParts):
         return VocabularyBuffer(data, offsets, self._types, sorted_ids)
 
     def _check_token(self, id: int) -> None:
-        if not (0 <= id < self.vocab_size and self._has_token[id]):
+        if not self._is_token(id):
             raise unknown_id([id], self._token_bytes_by_id)
+
+    def _is_token(self, id: int) -> bool:
+        return 0 <= id < self.vocab_size and bool(self._has_token[id])
 
     @once
     def _has_token(self) -> NDArray[np.bool_]:

@@ -40,10 +40,21 @@ def files(folder: Path) -> Iterator[Path]:
         path = folder / "text.pretok"
         model_of(name).save(path)
         yield path
-    tokens = [AddedToken("<|im_end|>", 300), AddedToken("<|fim_prefix|>", 301, special=False)]
-    made(added_tokens=tokens, facts=TokenFacts(ends=(97,), roles={"eos": 300}),
+    added = [AddedToken("<|im_end|>", 300), AddedToken("<|fim_prefix|>", 301, special=False)]
+    made(added_tokens=added, facts=TokenFacts(ends=(97,), roles={"eos": 300}),
          template=Template((), (300,))).save(folder / "saved.pretok")  # fmt: skip
     yield folder / "saved.pretok"
+    # A file may state ids that no token has.
+    facts = TokenFacts(ends=(97, 4000), roles={"eos": 4000, "bos": 98, "unk": 264})
+    made(special=(), facts=facts).save(folder / "missing.pretok")
+    yield folder / "missing.pretok"
+    # The text of an unused token of bytes may have other characters than those of bytes.
+    listed = metadata()
+    tokens, types = (listed[f"tokenizer.ggml.{name}"] for name in ("tokens", "token_type"))
+    unused = metadata(
+        tokens=[*tokens, "a\x10"], token_type=[*types, 5], scores=..., bos_token_id=265
+    )
+    yield write(folder / "unused.gguf", gguf(unused))
 
 
 def in_c(c_library: CLibrary, path: Path, tok: Tokenizer) -> CTokenizer:
@@ -132,6 +143,13 @@ def test_absent_facts(backend: BackendName) -> None:
     assert (tok.role_ids, tok.end_ids, tok.chat_template) == ({}, (), None)
     assert not tok.add_bos
     assert not tok.add_eos
+
+
+def test_ids_without_a_token_have_no_role(backend: BackendName) -> None:
+    facts = TokenFacts(roles={"eos": 999, "unk": 97, "pad": 263}, ends=(98, 999))
+    tok = made(backend, special=(), facts=facts)
+    assert tok.role_ids == {"unk": 97, "pad": 263}
+    assert tok.end_ids == (98,)
 
 
 def test_scores_are_ranks_without_scores(tmp_path: Path, backend: BackendName) -> None:

@@ -58,6 +58,11 @@ private:
   std::array<std::uint32_t, std::size(END_NAMES)> end_ids_;
 };
 
+// Returns `id`, or NO_ID if no token has it.
+std::uint32_t token_or_none(const Decoder &decoder, std::uint32_t id) {
+  return decoder.token(id).bytes == nullptr ? NO_ID : id;
+}
+
 std::vector<std::uint8_t> complete_types(const TokenFacts &file, const KnownTokens &tokens,
                                          const RoleIds &roles) {
   const auto number = [](TokenType type) { return static_cast<std::uint8_t>(type); };
@@ -78,9 +83,11 @@ std::vector<std::uint8_t> complete_types(const TokenFacts &file, const KnownToke
 }
 
 // bpe/token_facts.py explains the rules.
-std::vector<std::uint32_t> complete_ends(const TokenFacts &file, const RoleIds &roles,
-                                         const NamedIds &named) {
-  std::set<std::uint32_t> ends(file.ends.begin(), file.ends.end());
+std::vector<std::uint32_t> complete_ends(const TokenFacts &file, const Decoder &decoder,
+                                         const RoleIds &roles, const NamedIds &named) {
+  std::set<std::uint32_t> ends;
+  for (const std::uint32_t id : file.ends)
+    ends.insert(token_or_none(decoder, id));
   for (const TokenRole role : END_ROLES)
     ends.insert(roles[role]);
   for (std::size_t i = 0; i < std::size(END_NAMES); ++i)
@@ -102,7 +109,8 @@ std::vector<std::uint32_t> complete_ends(const TokenFacts &file, const RoleIds &
 TokenFacts complete_facts(const TokenFacts &file, const KnownTokens &tokens) {
   const NamedIds named(tokens);
   TokenFacts result;
-  result.roles = file.roles;
+  for (std::size_t role = 0; role < file.roles.ids.size(); ++role)
+    result.roles.ids[role] = token_or_none(tokens.decoder, file.roles.ids[role]);
   if (result.roles[TokenRole::UNK] == NO_ID)
     result.roles[TokenRole::UNK] = tokens.unknown;
   for (std::size_t i = 0; i < std::size(ROLE_NAMES); ++i) {
@@ -111,7 +119,7 @@ TokenFacts complete_facts(const TokenFacts &file, const KnownTokens &tokens) {
       id = named.role_id(i);
   }
   result.types = complete_types(file, tokens, result.roles);
-  result.ends = complete_ends(file, result.roles, named);
+  result.ends = complete_ends(file, tokens.decoder, result.roles, named);
   return result;
 }
 
