@@ -136,9 +136,9 @@ def end_ids(
     """Return the ids that end a generation, ascending.
 
     They are the ids that the file lists (`listed`), the ids with certain roles, and the tokens with
-    certain texts. `<|end|>` only ends a message in models that also have `<|return|>` and `<|call|>`, or
-    `<|calls|>` and `<|flush|>`. `</s>` is ordinary text in models with `<|tool_response>` or
-    `<|plamo:eos|>`. Source of these rules: llama.cpp, as for ROLE_NAMES.
+    certain texts. `<|end|>` only ends a message in models that also have `<|return|>` and
+    `<|call|>`, or `<|calls|>` and `<|flush|>`. `</s>` is ordinary text in models with
+    `<|tool_response>` or `<|plamo:eos|>`. Source of these rules: llama.cpp, as for ROLE_NAMES.
     """
     ends = {*listed}
     ends.update(roles[role] for role in _END_ROLES if role in roles)
