@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
@@ -14,7 +14,7 @@ from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_layout, pad, row_length
-from bpe.once import once
+from bpe.once import lazy, once
 from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
 
@@ -196,9 +196,14 @@ class TokenizerBatches(TokenizerSpans):
 
         No text of a message, a tool or a document becomes an added token. Needs jinja2.
         """
+        return self._encode_chat(self, messages, **kwargs)
+
+    @lazy
+    def _encode_chat(self) -> Callable[..., Chat]:
+        """The function bpe.chat.encode. Importing it in each call would take half a microsecond."""
         from bpe.chat.encoding import encode
 
-        return encode(cast(Any, self), messages, **kwargs)
+        return encode
 
     @fast_call(DECODE)
     def decode_batch(

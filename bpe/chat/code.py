@@ -6,15 +6,15 @@ the usual accesses of chat templates at once: items of messages, methods of text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
 from types import FunctionType
 from typing import Any
 
-from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame, optimizeconst
-from jinja2.exceptions import SecurityError
+from jinja2 import Template, nodes
+from jinja2.compiler import CodeGenerator, DependencyFinderVisitor, Frame, optimizeconst
+from jinja2.exceptions import SecurityError, TemplateRuntimeError
 from jinja2.idtracking import VAR_LOAD_PARAMETER
 from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -75,6 +75,70 @@ def _check_name(name: object) -> None:
         raise SecurityError(f"expected a name without _ at its start in a namespace, got {name!r}")
 
 
+class Variables(dict[str, Any]):
+    """The variables of a call; others are `missing`."""
+
+    def __missing__(self, name: str) -> Any:
+        return missing
+
+    def copy(self) -> Variables:
+        """Return a copy."""
+        return Variables(self)
+
+
+class ChatContext(Context):
+    """The context of a call."""
+
+    def __init__(self, template: Template, variables: Variables) -> None:
+        if template.blocks:
+            super().__init__(template.environment, variables, None, template.blocks)
+            return
+        # Without blocks, the code of a template has all names that it sets as its own variables.
+        self.parent = variables
+        self.resolve_or_missing = variables.__getitem__  # type: ignore[assignment, method-assign]
+        self.vars, self.exported_vars = {}, set()
+        self.environment = template.environment
+        self.eval_ctx = template.environment.eval_context  # type: ignore[attr-defined]
+        self.name = None
+        self.blocks = {}
+
+
+class ListLoop(LoopContext):
+    """The variable `loop` of a loop over a list."""
+
+    _iterable: Sequence[Any]
+
+    def __init__(self, items: Sequence[Any], *arguments: Any) -> None:
+        super().__init__(items, *arguments)
+        self._length = len(items)
+
+    def pairs(self) -> Iterator[tuple[Any, ListLoop]]:
+        """Yield each item with the loop."""
+        for at, item in enumerate(self._iterable):
+            self.index0 = at
+            yield item, self
+
+    def _peek_next(self) -> Any:
+        at = self.index0 + 1
+        return self._iterable[at] if at < len(self._iterable) else missing
+
+    @property
+    def _before(self) -> Any:
+        return self._iterable[self.index0 - 1]
+
+
+def loop(items: Iterable[Any], *arguments: Any) -> Iterable[tuple[Any, LoopContext]]:
+    """Return what a loop iterates over: each item with the variable `loop`."""
+    kind = type(items)
+    if kind is Items or kind is list:
+        return ListLoop(items, *arguments).pairs()  # type: ignore[arg-type]
+    return LoopContext(items, *arguments)
+
+
+_NAMES = ("added", "added_parts", "joined_parts", "modulo", "output", "str_join", "trim")
+"""The functions of the environment that the code of a template calls by their names."""
+
+
 class TextCode(CodeGenerator):
     """Writes the literals of a template as constants of its module, each a trusted TracedText."""
 
@@ -89,11 +153,30 @@ class TextCode(CodeGenerator):
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         """Write the module, and after it the names that its functions look up in it."""
+        self._has_blocks = node.find(nodes.Block) is not None
         super().visit_Template(node, frame)
-        for name in ("added", "added_parts", "joined_parts", "output", "str_join"):
+        for name in _NAMES:
             self.writeline(f"{name} = environment.{name}")
+        self.writeline("LoopContext = environment.loop")
         for value, name in self._constants.items():
             self.writeline(f"{name} = environment.{value}")
+
+    def pull_dependencies(self, nodes: Iterable[nodes.Node]) -> None:
+        """Find the filters and tests of a template once, and not in each call."""
+        visitor = DependencyFinderVisitor()
+        for node in nodes:
+            visitor.visit(node)
+        for name in sorted(visitor.filters):
+            self.filters[name] = self._name_of(f"filter_named({name!r})")
+        for name in sorted(visitor.tests):
+            self.tests[name] = self._name_of(f"test_named({name!r})")
+
+    def pop_assign_tracking(self, frame: Frame) -> None:
+        """Write the variables that blocks read; other code has them as its own variables."""
+        if self._has_blocks or not frame.toplevel or frame.loop_frame:
+            super().pop_assign_tracking(frame)
+        else:
+            self._assign_stack.pop()
 
     def _literal(self, text: str) -> str:
         return self._name_of(f"literal({text!r})")
@@ -165,6 +248,38 @@ class TextCode(CodeGenerator):
         self.write(")")
 
     @optimizeconst
+    def visit_Mod(self, node: nodes.BinExpr, frame: Frame) -> None:
+        """Write the operator `%`."""
+        self.write("modulo(")
+        self.visit(node.left, frame)
+        self.write(", ")
+        self.visit(node.right, frame)
+        self.write(")")
+
+    @optimizeconst
+    def visit_Filter(self, node: nodes.Filter, frame: Frame) -> None:
+        """Write a filter; `trim` without arguments needs no check of them."""
+        has_arguments = node.args or node.kwargs or node.dyn_args or node.dyn_kwargs
+        if node.name != "trim" or node.node is None or has_arguments:
+            super().visit_Filter(node, frame)
+            return
+        self.write("trim(")
+        self.visit(node.node, frame)
+        self.write(")")
+
+    @optimizeconst
+    def visit_Test(self, node: nodes.Test, frame: Frame) -> None:
+        """Write a test; the usual ones need no call."""
+        written = _TESTS.get(node.name)
+        if written is None or node.args or node.kwargs or node.dyn_args or node.dyn_kwargs:
+            super().visit_Test(node, frame)
+            return
+        before, after = written
+        self.write(before)
+        self.visit(node.node, frame)
+        self.write(after)
+
+    @optimizeconst
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         """Write the operator `~`."""
         self.write("joined_parts(" if node is self._printed else "str_join((")
@@ -205,6 +320,14 @@ class TextCode(CodeGenerator):
         self.write(")")
 
 
+_TESTS = {
+    "defined": ("(not isinstance(", ", Undefined))"),
+    "none": ("(", " is None)"),
+    "undefined": ("isinstance(", ", Undefined)"),
+}
+"""The code before and after the value that a test takes."""
+
+
 def _terms(node: nodes.BinExpr) -> list[nodes.Expr]:
     terms: list[nodes.Expr] = [node]
     while isinstance(terms[0], nodes.Add):
@@ -221,6 +344,15 @@ def _makes_text(node: nodes.Expr) -> bool:
     return isinstance(node, nodes.Concat) or (
         isinstance(node, nodes.Add) and _has_text(_terms(node))
     )
+
+
+def _missing_function(kind: str, name: str) -> Callable[..., Any]:
+    """Return a function that says in a call that a filter or a test is unknown."""
+
+    def call(*args: Any) -> Any:
+        raise TemplateRuntimeError(f"No {kind} named {name!r} found.")
+
+    return call
 
 
 def _field_call(name: str, nothing: Any, slow: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -251,6 +383,16 @@ class Access(ImmutableSandboxedEnvironment):
             return __obj(__context.eval_ctx, *args)
         return __obj._func(*args, *[missing] * missed)
 
+    def filter_named(self, name: str) -> Callable[..., Any]:
+        """Return a filter."""
+        filter: Any = self.filters.get(name)
+        return filter or _missing_function("filter", name)
+
+    def test_named(self, name: str) -> Callable[..., Any]:
+        """Return a test."""
+        test: Any = self.tests.get(name)
+        return test or _missing_function("test", name)
+
     def attribute(self, name: str) -> Callable[[Any], Any]:
         """Return the function that returns the attribute `name` of a value."""
         is_item = name not in _MAPPING_NAMES and not name.startswith("_")
@@ -263,7 +405,7 @@ class Access(ImmutableSandboxedEnvironment):
             if kind is Fields and is_item:
                 # An error of `nothing` says "dict object", as in jinja2.
                 return get_item(obj, name, nothing)
-            if kind is LoopContext and is_of_loops:
+            if is_of_loops and (kind is ListLoop or kind is LoopContext):
                 return getattr(obj, name)
             if kind is PublicNamespace:
                 value = object.__getattribute__(obj, "_Namespace__attrs").get(name, missing)

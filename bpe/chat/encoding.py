@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.chat.masks import Chosen, Crossing, chosen_intervals, mask_of
+from bpe.chat.masks import (
+    Chosen,
+    Crossing,
+    check_chosen,
+    check_crossing,
+    chosen_intervals,
+    mask_of,
+)
 from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.white_space import with_white_space
@@ -18,7 +25,7 @@ from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Ids, Offsets, Special
 
 if TYPE_CHECKING:
-    from bpe.sessions.prompt_cache import PromptCache
+    from bpe.sessions.prompt_cache import PromptCache, PromptIds
 
 
 class Chat:
@@ -37,15 +44,16 @@ class Chat:
         salt: str | bytes = b"",
     ) -> None:
         """Encode `segments`; `encode` explains the other arguments."""
-        self._parts = with_white_space(tok, segments)
+        self._parts = parts = with_white_space(tok, segments)
         self._tok, self._errors, self._joined = tok, errors, joined
         self._given_end_ids = end_ids if end_ids is None or callable(end_ids) else [*end_ids]
         self._mask = mask, crossing
-        self.ids: Ids = (
-            self._encoded.ids
-            if cache is None
-            else cache.encode_segments(self._parts, errors=errors, joined=joined, salt=salt).ids
-        )
+        encoded: Segmented | PromptIds
+        if cache is None:
+            encoded = self._encoded = tok.encode_segments(parts, errors=errors, joined=joined)
+        else:
+            encoded = cache.encode_segments(parts, errors=errors, joined=joined, salt=salt)
+        self.ids: Ids = encoded.ids
         """The ids: uint32, shape (n,)."""
         self.segments = segments
         """The rendered segments."""
@@ -174,7 +182,8 @@ def encode(
     `errors` and `joined` are those of `Tokenizer.encode_segments`. With a `cache`, the ids are
     those of `cache.encode_segments` with this `salt`, which copies parts that earlier chats had;
     masks and sources still encode the chat. Raises the errors of `render` and of
-    `encode_segments`, and ValueError if `cache` belongs to another tokenizer.
+    `encode_segments`, TypeError or ValueError for a wrong `mask` or `crossing`, and ValueError if
+    `cache` belongs to another tokenizer.
 
     >>> import bpe
     >>> from bpe import chat
@@ -189,6 +198,10 @@ def encode(
         raise ValueError(
             f"expected a cache of this tokenizer, got {cache!r}; make it with bpe.PromptCache(tok)"
         )
+    if mask is not None:
+        check_chosen(mask)
+    if crossing != "any":
+        check_crossing(crossing)
     segments = render(tok, messages, **kwargs)
     if mask is None:
         mask = "generation" if segments.has_generation else "assistant"

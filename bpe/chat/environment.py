@@ -42,17 +42,19 @@ class ChatEnvironment(code.Access):
     added = staticmethod(code.added)
     added_parts = staticmethod(text.added_parts)
     joined_parts = staticmethod(text.joined_parts)
+    loop = staticmethod(code.loop)
+    modulo = staticmethod(modulo)
     output = staticmethod(code.output)
     str_join = staticmethod(text.str_join)
     literal = staticmethod(text.literal)
-    intercepted_binops = frozenset("%")
+    trim = staticmethod(text.trim)
 
     def __init__(self) -> None:
         super().__init__(
             trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
         )
         self.has_generation = False
-        self.binop_table["%"] = modulo
+        self.eval_context = nodes.EvalContext(self)  # which no template changes
         for name in filters.NEW_TEXT:
             self.filters[name] = filters.labeled(self.filters[name])
         self.filters.update(filters.FILTERS)

@@ -156,28 +156,7 @@ def _with_reasoning(message: Mapping[str, Any], reasoning: Any) -> dict[str, Any
     return {"thinking": reasoning, **message, "reasoning_content": reasoning}
 
 
-_native = native_core()
-_calls: tuple[Callable[..., Any], ...] = (_convert, _convert_any_message)
-if _native is not None:
-    _calls = _native.chat_value_calls(
-        (TracedText, Origin, Fields, Items),
-        (_convert_object, _plain_key, _origin_of),
-        _TRUSTED_ROLES,
-        _USUAL_NAMES,
-        _REASONING_NAMES,
-        _calls,
-    )
-convert: Callable[[Any, TextSource], Any] = _calls[0]
-_convert_message: Callable[[dict[Any, Any], int], Fields] = _calls[1]
-
-
-def convert_messages(messages: Any) -> Items:
-    """Return the messages without their fields that are None. Roles of ROLES are trusted.
-
-    Like transformers 5, show reasoning under the names `reasoning_content` and `thinking`,
-    whichever of them, or `reasoning`, a message has. Raises TypeError for other types, and
-    ValueError for an empty list.
-    """
+def _convert_any_messages(messages: Any) -> Items:
     listed = messages if type(messages) is list else getattr(messages, "messages", messages)
     if type(listed) is not list and (
         not isinstance(listed, Sequence) or isinstance(listed, (str, bytes))
@@ -199,6 +178,28 @@ def convert_messages(messages: Any) -> Items:
         converted.append(_convert_message(fields, at))
     converted._path, converted._raw = ("messages",), [*map(_RAW, converted)]
     return converted
+
+
+_native = native_core()
+_calls: tuple[Callable[..., Any], ...] = (_convert, _convert_any_message, _convert_any_messages)
+if _native is not None:
+    _calls = _native.chat_value_calls(
+        (TracedText, Origin, Fields, Items),
+        (_convert_object, _plain_key, _origin_of),
+        _TRUSTED_ROLES,
+        _USUAL_NAMES,
+        _REASONING_NAMES,
+        _calls,
+    )
+convert: Callable[[Any, TextSource], Any] = _calls[0]
+_convert_message: Callable[[dict[Any, Any], int], Fields] = _calls[1]
+convert_messages: Callable[[Any], Items] = _calls[2]
+"""Returns the messages without their fields that are None. Roles of ROLES are trusted.
+
+Like transformers 5, shows reasoning under the names `reasoning_content` and `thinking`, whichever
+of them, or `reasoning`, a message has. Raises TypeError for other types, and ValueError for an
+empty list.
+"""
 
 
 def convert_tools(tools: Any) -> Any:

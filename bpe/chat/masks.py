@@ -39,13 +39,27 @@ def chosen_intervals(
                 'such as "assistant"'
             )
         return _alone(at for at, is_in in enumerate(segments.is_generated) if is_in)
+    check_chosen(chosen)
     roles = {chosen} if isinstance(chosen, str) else chosen
-    if not isinstance(roles, Collection) or not all(isinstance(role, str) for role in roles):
+    return list(_messages(segments, roles, after))
+
+
+def check_chosen(chosen: Chosen) -> None:
+    """Raise TypeError for a wrong `chosen`."""
+    is_known = isinstance(chosen, Collection) and all(isinstance(role, str) for role in chosen)
+    if not is_known and not callable(chosen):
         raise TypeError(
             f"mask={shortened(chosen)}; expected 'generation', a role, a set of roles, or a "
             "function of a source"
         )
-    return list(_messages(segments, roles, after))
+
+
+def check_crossing(crossing: Crossing) -> None:
+    """Raise ValueError for an unknown `crossing`."""
+    if crossing not in get_args(Crossing):
+        raise ValueError(
+            f"crossing={shortened(crossing)}; expected 'any', 'begins', 'ends' or 'whole'"
+        )
 
 
 def _alone(indices: Iterator[int]) -> list[Interval]:
@@ -82,10 +96,7 @@ def mask_of(
 
     Raises ValueError for an unknown `crossing`.
     """
-    if crossing not in get_args(Crossing):
-        raise ValueError(
-            f"crossing={shortened(crossing)}; expected 'any', 'begins', 'ends' or 'whole'"
-        )
+    check_crossing(crossing)
     bounds = np.array([*_merged(intervals), (_NEVER, _NEVER)], np.int64)
     firsts, lasts = bounds[:, 0], bounds[:, 1]
     at = np.searchsorted(lasts, starts, side="right")  # the first interval that ends after a start

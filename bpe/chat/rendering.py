@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe.chat.inputs import (
     Fields,
@@ -14,12 +14,15 @@ from bpe.chat.inputs import (
     convert_tools,
 )
 from bpe.chat.origins import Origin, TextSource
-from bpe.chat.templates import choose_template, compiled, trusted
+from bpe.chat.templates import CompiledTemplate, choose_template, compiled
 from bpe.chat.text import joined_segments
 from bpe.errors import shortened
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import Special
+
+if TYPE_CHECKING:
+    from bpe.chat.code import Variables
 
 
 class Segments(list[tuple[str, Special]]):
@@ -92,33 +95,26 @@ def render(
     >>> segments.sources
     [None, ('messages', 0, 'content'), None]
     """
-    templates: str | Mapping[str, str] | None
-    if isinstance(tok_or_template, Tokenizer):
-        templates = tok_or_template.chat_templates or None
-        if special_tokens is None:
-            special_tokens = tok_or_template.special_token_variables
-    elif isinstance(tok_or_template, (str, Mapping)):
-        templates = tok_or_template
+    is_tokenizer = isinstance(tok_or_template, Tokenizer)
+    if is_tokenizer and chat_template is None and tools is None and special_tokens is None:
+        template, usual = _usual.__get__(tok_or_template)
+        variables = usual.copy()
     else:
-        raise TypeError(
-            f"expected a bpe.Tokenizer or a template, got {type(tok_or_template).__name__}"
-        )
-    template = compiled(choose_template(templates, chat_template, tools is not None))
-    if continue_final_message and add_generation_prompt:
-        raise ValueError("pass add_generation_prompt or continue_final_message, not both")
-    converted = convert_messages(messages)
-    final = _mark_final(converted, continue_final_message)
-    parts = template.parts(
-        {
-            **trusted(special_tokens or {}),
-            **{name: convert(value, (name,)) for name, value in kwargs.items()},
-            "messages": converted,
-            "tools": convert_tools(tools) if tools is not None else None,
-            "documents": convert_documents(documents) if documents is not None else None,
-            "add_generation_prompt": add_generation_prompt,
-        }
-    )
-    texts, origins = joined_segments(parts, special)
+        source, special_tokens = _source_of(tok_or_template, special_tokens)
+        template = compiled(choose_template(source, chat_template, tools is not None))
+        variables = template.variables(special_tokens)
+    for name, value in kwargs.items():
+        variables[name] = convert(value, (name,))
+    variables["messages"] = converted = convert_messages(messages)
+    variables["tools"] = None if tools is None else convert_tools(tools)
+    variables["documents"] = None if documents is None else convert_documents(documents)
+    variables["add_generation_prompt"] = add_generation_prompt
+    final = None
+    if continue_final_message:
+        if add_generation_prompt:
+            raise ValueError("pass add_generation_prompt or continue_final_message, not both")
+        final = _origin_of_final(converted, continue_final_message)
+    texts, origins = joined_segments(template.parts(variables), special)
     if final is not None:
         origins = _until(origins, final)
         del texts[len(origins) :]
@@ -129,18 +125,37 @@ def render(
     return segments
 
 
+@once
+def _usual(tok: Tokenizer) -> tuple[CompiledTemplate, Variables]:
+    """The template of chats without tools, and its variables before those of a call."""
+    source, special_tokens = _source_of(tok, None)
+    template = compiled(choose_template(source, None, False))
+    return template, template.variables(special_tokens)
+
+
+def _source_of(
+    tok_or_template: Tokenizer | str | Mapping[str, str], special_tokens: Mapping[str, Any] | None
+) -> tuple[str | Mapping[str, str] | None, Mapping[str, Any]]:
+    """Return the templates and the special tokens of the arguments of `render`."""
+    if isinstance(tok_or_template, Tokenizer):
+        if special_tokens is None:
+            special_tokens = tok_or_template.special_token_variables
+        return tok_or_template.chat_templates or None, special_tokens
+    if isinstance(tok_or_template, (str, Mapping)):
+        return tok_or_template, special_tokens or {}
+    raise TypeError(f"expected a bpe.Tokenizer or a template, got {type(tok_or_template).__name__}")
+
+
 def _role(message: Fields) -> str | None:
     role = dict.get(message, "role")
     return str(role) if isinstance(role, str) else None
 
 
-def _mark_final(messages: Items, field: bool | str) -> Origin | None:
+def _origin_of_final(messages: Items, field: bool | str) -> Origin:
     """Return the origin of the text of the final message that is to be continued.
 
     Raises ValueError if there is no such text.
     """
-    if not field:
-        return None
     name = field if isinstance(field, str) else "content"
     message = messages[-1]
     value = dict.get(message, name)

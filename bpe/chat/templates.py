@@ -14,6 +14,8 @@ from bpe.optional import optional_package
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from bpe.chat.code import Variables
+
 
 class ChatTemplateError(BpeError, ValueError):
     """A chat template is malformed, or does not accept the messages."""
@@ -25,6 +27,7 @@ class CompiledTemplate:
     def __init__(self, source: str) -> None:
         """Compile `source`; raises ChatTemplateError if it is malformed."""
         jinja2 = optional_package("jinja2", "a chat template")
+        from bpe.chat.code import ChatContext, Variables
         from bpe.chat.environment import ChatEnvironment
 
         environment = ChatEnvironment()
@@ -33,17 +36,22 @@ class CompiledTemplate:
         except jinja2.TemplateError as error:
             raise _error_of(error, getattr(error, "lineno", None)) from error
         self._errors = jinja2.TemplateError, *_ERRORS
+        self._new_context, self._new_variables = ChatContext, Variables
         self.has_generation = environment.has_generation
         """True if the template has a `{% generation %}` block."""
 
-    def parts(self, variables: dict[str, Any]) -> list[str | tuple[str, ...]]:
+    def variables(self, special_tokens: Mapping[str, Any]) -> Variables:
+        """Return the functions of templates, and the special tokens as trusted texts."""
+        variables = self._new_variables(self._template.environment.globals)
+        for name, value in special_tokens.items():
+            variables[name] = _literal(value) if type(value) is str else _trusted(value)
+        return variables
+
+    def parts(self, variables: Variables) -> list[str | tuple[str, ...]]:
         """Return the parts of the rendered text. Raises ChatTemplateError."""
         template = self._template
-        environment = template.environment
-        variables = {**environment.globals, **variables}
-        context = environment.context_class(environment, variables, None, template.blocks)
         try:
-            return list(template.root_render_func(context))
+            return list(template.root_render_func(self._new_context(template, variables)))
         except self._errors as error:
             raise _error_of(error, self._line_of(error)) from error
 
@@ -120,15 +128,8 @@ def choose_template(
     return named.get(requested, requested)
 
 
-def trusted(special_tokens: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables whose texts, and lists of texts, are trusted like the template itself."""
-    return {
-        name: _literal(value) if type(value) is str else _trusted(value)
-        for name, value in special_tokens.items()
-    }
-
-
 def _trusted(value: Any) -> Any:
+    """Return a text, or the texts of a list, as trusted like the template itself."""
     if type(value) is str:
         return _literal(value)
     if isinstance(value, (list, tuple)):

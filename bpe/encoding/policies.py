@@ -13,7 +13,7 @@ from bpe.encoding.python_backend import Backend
 from bpe.encoding.ranged_tokens import AddedTokenSearch, WholeTextSearch
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import VocabularyError, shortened
-from bpe.once import once
+from bpe.once import lazy, once
 from bpe.types import Special, Treatment
 
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
@@ -104,7 +104,7 @@ class Policies:
         names = (name.encode("utf-8", "surrogatepass") for name in sorted(set(special)))
         return b"{" + b"".join(b"%d:%b" % (len(name), name) for name in names)
 
-    @once
+    @lazy
     def by_name(self) -> dict[str, AddedTokenSearch]:
         """The search for all added tokens of each named policy."""
         return {name: self._for_treatment(name)["all"] for name in _TREATMENTS}

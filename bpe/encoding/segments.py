@@ -242,7 +242,7 @@ def refused_in_segment(token: str, position: int, at: int) -> SpecialTokenError:
 
 def listed_segments(segments: Iterable[SegmentLike]) -> list[SegmentLike]:
     """Return the argument `segments` of a call as a new list; raise TypeError if it has none."""
-    is_list = type(segments) is list  # the common case, fast
+    is_list = isinstance(segments, list)  # the common case, fast
     if not is_list and (
         isinstance(segments, (*_TEXT, Mapping)) or not isinstance(segments, Iterable)
     ):

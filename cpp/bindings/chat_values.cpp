@@ -26,6 +26,7 @@ struct ValueCalls {
   py::object own_path = interned("_path");
   py::object role = interned("role");
   py::object messages = interned("messages");
+  py::tuple messages_path = py::make_tuple(messages);
   py::tuple nothing = py::tuple(0);
 };
 
@@ -144,16 +145,36 @@ PyObject *convert_message(ValueCalls &calls, const Arguments &args) {
   return fields.release().ptr();
 }
 
-// Returns the functions convert and convert_message of bpe/chat/inputs.py. They call the `slow`
-// functions for arguments that C++ does not know. `types` are TracedText, Origin, Fields and
-// Items; `helpers` are convert_object, plain_key and origin_of. `roles` has the texts of
-// trusted roles. Texts of messages with one of `shared_names` have the origin that origin_of
-// returns. `aliases` are the names of fields that have several names.
+// Returns a list of messages as Items, if convert_message converts all of them.
+PyObject *convert_messages(ValueCalls &calls, const Arguments &args) {
+  if (args.count != 1 || !PyList_CheckExact(args[0]) || PyList_GET_SIZE(args[0]) == 0)
+    return nullptr;
+  py::object items = owned(PyObject_CallNoArgs(calls.items_type));
+  py::list raw;
+  for (Py_ssize_t at = 0; at < PyList_GET_SIZE(args[0]); ++at) {
+    const auto message = py::reinterpret_borrow<py::object>(PyList_GET_ITEM(args[0], at));
+    const py::object index = py::int_(at);
+    PyObject *const both[] = {message.ptr(), index.ptr()};
+    PyObject *const fields = convert_message(calls, {both, 2});
+    if (fields == nullptr)
+      return nullptr;
+    append_to(items.ptr(), owned(fields).ptr());
+    append_to(raw.ptr(), message.ptr());
+  }
+  set_place(calls, items, calls.messages_path.ptr(), raw.ptr());
+  return items.release().ptr();
+}
+
+// Returns the functions convert, convert_message and convert_messages of bpe/chat/inputs.py.
+// They call the `slow` functions for arguments that C++ does not know. `types` are TracedText,
+// Origin, Fields and Items; `helpers` are convert_object, plain_key and origin_of. `roles` has
+// the texts of trusted roles. Texts of messages with one of `shared_names` have the origin that
+// origin_of returns. `aliases` are the names of fields that have several names.
 py::tuple chat_value_calls(const py::tuple &types, const py::tuple &helpers,
                            const py::dict &roles, const py::frozenset &shared_names,
                            const py::frozenset &aliases, const py::tuple &slow) {
-  if (types.size() != 4 || helpers.size() != 3 || slow.size() != 2)
-    throw py::value_error("expected four types, and three and two functions");
+  if (types.size() != 4 || helpers.size() != 3 || slow.size() != 3)
+    throw py::value_error("expected four types, and three and three functions");
   const auto subtype = [&](std::size_t at, PyTypeObject &base) {
     PyObject *const type = PyTuple_GET_ITEM(types.ptr(), static_cast<Py_ssize_t>(at));
     if (!PyType_Check(type) ||
@@ -176,7 +197,8 @@ py::tuple chat_value_calls(const py::tuple &types, const py::tuple &helpers,
                                               roles.ptr(), shared_names.ptr(), aliases.ptr()}),
       py::make_tuple(types, helpers, roles, shared_names, aliases));
   return py::make_tuple(functions.make<convert_value>("convert", slow[0]),
-                        functions.make<convert_message>("convert_message", slow[1]));
+                        functions.make<convert_message>("convert_message", slow[1]),
+                        functions.make<convert_messages>("convert_messages", slow[2]));
 }
 
 } // namespace

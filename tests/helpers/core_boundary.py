@@ -428,10 +428,11 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "chat_text_calls()[5]": lambda: (traced("a"),),
     "chat_value_calls": lambda: (
         (Traced, Origin, Fields, Items), (slow,) * 3, {"user": ""}, frozenset(["role"]),
-        frozenset(["thinking"]), (slow,) * 2,
+        frozenset(["thinking"]), (slow,) * 3,
     ),
     "chat_value_calls()[0]": lambda: ({"a": ["b", 1, None]}, ("tools",)),
     "chat_value_calls()[1]": lambda: ({"role": "user", "content": ["a"]}, 0),
+    "chat_value_calls()[2]": lambda: ([{"role": "user", "content": ["a"]}],),
     "json_text": lambda: ({"a": ["b", 1, None]}, 4),
     "field_call": lambda: (Mapping, "name", None, slow),
     "field_call()": lambda: (Mapping(name=1),),
@@ -454,7 +455,7 @@ MADE: dict[str, Callable[[], Any]] = {
         f"chat_value_calls()[{at}]": lambda at=at: _core.chat_value_calls(  # type: ignore[misc]
             *VALID["chat_value_calls"]()
         )[at]
-        for at in range(2)
+        for at in range(3)
     },
     "field_call()": lambda: _core.field_call(Mapping, "name", None, slow),
     "huggingface_call()": huggingface_call,

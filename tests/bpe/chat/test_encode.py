@@ -228,9 +228,14 @@ def test_other_policies(backend: BackendName) -> None:
 
 
 def test_wrong_masks(backend: BackendName) -> None:
-    encoded = small(backend).encode_chat(MESSAGES, chat_template=ROLES)
+    tok = small(backend)
+    encoded = tok.encode_chat(MESSAGES, chat_template=ROLES)
     with pytest.raises(ValueError, match="generation"):
         encoded.mask("generation")
+    with pytest.raises(ValueError, match="crossing='no'"):
+        tok.encode_chat(MESSAGES, chat_template=ROLES, crossing="no")
+    with pytest.raises(TypeError, match="mask=5"):
+        tok.encode_chat(MESSAGES, chat_template=ROLES, mask=5)
     with pytest.raises(ValueError, match="crossing='all'"):
         encoded.mask("user", "all")  # type: ignore[arg-type]
     for wrong in (3, [3]):

@@ -7,11 +7,13 @@ import enum
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import bpe
 from bpe import chat
 from bpe.chat import ChatTemplateError, Segments, render
 
@@ -23,6 +25,9 @@ MESSAGES: list[dict[str, Any]] = [
 ]
 VALUES: dict[str, Any] = {"extra": "\u03b8<x>", "number": 7}
 GREEK = {chr(letter) for letter in range(0x3B1, 0x3CA)}
+
+SHOWN = "0 1 2 3 7 None True False system role content list map"
+"""Letters of values that templates show."""
 
 # In these all text of the template stays trusted.
 TRACKED = (
@@ -88,6 +93,25 @@ TRACKED = (
     "{% endfor %}{{ n.t }}",
     "{% for m in messages[1:] %}{{ m['content'] }}<x>{{ loop.index }}{% if loop.last %}<x>"
     "{% endif %}{% endfor %}",
+    "{% for x in ['<x>', c, c] %}{{ [loop.index, loop.index0, loop.revindex, loop.revindex0,"
+    " loop.first, loop.last, loop.length, loop.depth, loop.depth0, loop|length]|join(' ') }}"
+    "{{ loop.previtem }}{{ loop.nextitem }}{{ loop.cycle('<x>', c) }}{{ loop.changed(x) }}"
+    "{% endfor %}",
+    "{% for x in [['<x>', c], c] recursive %}{{ loop.depth }}{{ loop.last }}"
+    "{% if x is string %}{{ x }}{% else %}{{ loop(x) }}{% endif %}{% endfor %}",
+    "{% for x in ('<x>', c) %}{{ x }}{{ loop.last ~ loop.length }}{{ loop.nextitem }}{% endfor %}",
+    "{% for x in range(3) if x != 1 %}{{ loop.index }}<x>{{ loop.length }}{% endfor %}",
+    "{% for x in [] %}{{ loop.index }}{% else %}<x>{{ c }}{% endfor %}",
+    "{% for x in [1, 2] %}{% for y in ['<x>', c] %}{{ y }}{{ loop.index }}{% endfor %}"
+    "{{ loop.index }}{% endfor %}",
+    "{{ [nothing is defined, c is defined, m.nothing is undefined, none is none, nothing is none,"
+    " c is not none, m.nothing is defined]|join(' ') }}<x>",
+    "{{ number % 2 }}{{ 'x' if number % 2 == 1 }}<x>",
+    "{% if false %}{{ c|nothing }}{% endif %}{% if false and c is nothing %}{% endif %}<x>",
+    "{% if true %}{% set v = '<x>' %}{% endif %}{{ v }}{% for i in [1, 2] %}{{ v }}"
+    "{% set v = c %}{{ v }}{% endfor %}{{ v }}",
+    "{% set v = '<x>' %}{% macro f() %}{{ v }}{{ w }}{% endmacro %}{% set w = c %}{{ f() }}",
+    "{% set v = '<x>' %}{% block b %}{{ v }}{{ c }}{% set v = c %}{% endblock %}{{ v }}",
     "{% for k, v in m.map.items() %}{{ k }}<x>{{ v }}{% endfor %}",
     "{% for k in m.map %}{{ k }}<x>{% endfor %}",
     "{% for k, v in m.map|dictsort %}{{ k }}<x>{{ v }}{% endfor %}",
@@ -199,7 +223,7 @@ def test_literals_stay_trusted(template: str) -> None:
         return
     for (text, special), source in zip(*_with_sources(ours(HEAD + template)), strict=True):
         if special == "plain":
-            letters = "".join(source_texts(source)) + "1 2 3 7 None system role content list map"
+            letters = "".join(source_texts(source)) + SHOWN
             assert all(letter in letters or letter.isspace() for letter in text), (text, source)
 
 
@@ -360,6 +384,9 @@ def test_an_undefined_special_token_says_how_to_pass_it() -> None:
     [
         ("{{ raise_exception('roles must alternate') }}", "roles must alternate"),
         ("{% if %}", "line 1"),
+        ("{{ 'a'|nothing }}", "No filter named 'nothing'"),
+        ("{% if true %}{{ 'a'|nothing }}{% endif %}", "No filter named 'nothing' found"),
+        ("{% if true and 1 is nothing %}{% endif %}", "No test named 'nothing' found"),
         ("{{ 'a'.__class__.__mro__ }}", "unsafe"),
         ("{{ messages[0].content.__class__.a }}", "unsafe"),
         ("{{ messages.append(1) }}", "unsafe"),
@@ -403,6 +430,21 @@ def test_wrong_arguments() -> None:
             render("x", **merged)
     with pytest.raises(TypeError, match="or a template, got int"):
         render(3, MESSAGES)  # type: ignore[arg-type]
+
+
+def test_a_call_leaves_nothing_for_the_next_one(tmp_path: Path) -> None:
+    template = (
+        "{% set v = extra|default('-') %}{% set extra = 'b' %}{{ v ~ extra }}"
+        "{% if v == 'a' %}{% set w = 1 %}{% endif %}{{ w }}"
+    )
+    bpe.train([], vocab_size=256).save(tmp_path / "tokenizer.json")
+    (tmp_path / "chat_template.jinja").write_text(template, encoding="utf-8")
+    tok = bpe.load(tmp_path)
+    for source in (tok, template, {"default": template}):
+        assert render(source, MESSAGES, extra="a").text == "ab1"
+        assert render(source, MESSAGES).text == "-b"
+    assert render(tok, MESSAGES, chat_template="{{ bos_token is defined }}").text == "False"
+    assert render(tok, MESSAGES, special_tokens={"extra": "c"}).text == "cb"
 
 
 def test_messages_are_not_changed() -> None:
