@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from bpe.canonical.contents import may_overlap
@@ -33,8 +32,3 @@ def without_idle_flags(spec: TokenizerSpec) -> TokenizerSpec:
 def flags_of(token: AddedToken) -> dict[str, bool]:
     """Return the flags of an added token by their names."""
     return {name: getattr(token, name) for name in FLAGS}
-
-
-def has_flags(tokens: Iterable[AddedToken]) -> bool:
-    """Return whether a token has a flag besides `special`."""
-    return any(getattr(token, name) for token in tokens for name in FLAGS if name != "special")

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.conversion.flags import has_flags, without_idle_flags
+from bpe.conversion.flags import without_idle_flags
 from bpe.errors import UnsupportedError
 from bpe.formats import (
     gguf_values,
@@ -137,15 +137,11 @@ def gguf_file_entries(spec: TokenizerSpec) -> list[bytes]:
 
 
 def _gguf_parts(spec: TokenizerSpec, path: Path) -> frozenset[str]:
-    parts = {"added_tokens", "add_prefix_space"}
+    parts = {"added_tokens", "special", "add_prefix_space"}
     if gguf_writer.has_template(spec):
         parts.add("template")
-    tokens = without_idle_flags(spec).added_tokens
     if isinstance(spec.vocabulary, AnyCharacterVocabulary):
         parts |= {"normalizer", "decoder"}
-        tokens = spec.added_tokens
-    if not has_flags(tokens):
-        parts.add("flags")  # only `special`, which is a type
     return frozenset(parts)
 
 

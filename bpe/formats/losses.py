@@ -18,7 +18,10 @@ _MAX_NAMES = 3
 
 PARTS = frozenset({"added_tokens", "flags", "normalizer", "add_prefix_space", "template",
                    "trim_offsets", "decoder", "truncation", "padding", "dropout"})  # fmt: skip
-"""The parts of a tokenizer that some format cannot hold; the flags are those of added tokens."""
+"""The parts of a tokenizer that some format cannot hold; the flags are those of added tokens.
+
+A format without the flags may hold one of them, "special".
+"""
 
 
 class _Part(NamedTuple):
@@ -56,18 +59,24 @@ def names(spec: TokenizerSpec, holds: frozenset[str]) -> tuple[str, ...]:
 
 
 def _lost(spec: TokenizerSpec, holds: frozenset[str]) -> list[_Part]:
-    lost = [part for part in _parts(spec) if part.description and part.name not in holds]
+    lost = [part for part in _parts(spec, "special" in holds) if part.description and part.name not in holds]
     if "added_tokens" not in holds:  # their flags are lost with them
         lost = [part for part in lost if part.name != "flags"]
     return lost
 
 
-def _parts(spec: TokenizerSpec) -> Iterator[_Part]:
-    """Yield the parts of `spec` that some format cannot hold, in the order of an error."""
+def _parts(spec: TokenizerSpec, keeps_special: bool) -> Iterator[_Part]:
+    """Yield the parts of `spec` that some format cannot hold, in the order of an error.
+
+    If `keeps_special`, the format has the flag `special` of added tokens.
+    """
     added = spec.added_tokens
     yield _Part("added_tokens", _names(added), {"added_tokens": ()})
-    flagged = [token for token in added if token != AddedToken(token.content, token.id)]
-    plain = tuple(AddedToken(token.content, token.id) for token in added)
+    plain = tuple(
+        AddedToken(token.content, token.id, special=token.special or not keeps_special)
+        for token in added
+    )
+    flagged = [token for token, kept in zip(added, plain, strict=True) if token != kept]
     flags = f"the flags of {_names(flagged)}" * bool(flagged)
     yield _Part("flags", flags, {"added_tokens": plain})
     normalizer = spec.normalizer

@@ -281,6 +281,19 @@ def test_vocab_json_keeps_added_tokens_and_flags(tmp_path: Path) -> None:
         bpe.convert(source, tmp_path / "my_merges.txt", texts=20)
 
 
+def test_gguf_keeps_which_tokens_are_special(tmp_path: Path) -> None:
+    """`lossy` omits only the flags that a GGUF file cannot hold."""
+    added = [AddedToken("<a>", 300, special=False, normalized=True), AddedToken("a>b", 301),
+             AddedToken("<c>", 302, special=False)]  # fmt: skip
+    source = made("python", preset="gpt2", added_tokens=added)
+    with pytest.raises(VocabularyError, match=r"the flags of 1 added token \('<a>'\)"):
+        bpe.convert(source, tmp_path / "a.gguf", texts=20)
+    result = bpe.convert(source, tmp_path / "a.gguf", lossy=True, texts=20)
+    again = bpe.load(result.paths[0], backend="python")
+    assert again.special_tokens == source.special_tokens == {"a>b": 301}
+    assert again.encode("x<a>y<c>") == source.encode("x<a>y<c>") == [120, 300, 121, 302]
+
+
 @pytest.mark.parametrize("seed", range(max_examples(8)))
 def test_random_tokenizers(tmp_path: Path, seed: int, backend: BackendName) -> None:
     """A written file has equal ids on new texts; a template or a flag is never lost silently."""
