@@ -140,9 +140,9 @@ class TokenizerBatches(TokenizerSpans):
         pandas, which pyarrow copies first. A null stays null. `errors` has no effect, as in
         `encode_packed`.
 
-        Raises TypeError unless the column holds strings or bytes, ModuleNotFoundError without
-        pyarrow, and the errors of `encode`. The index in a SpecialTokenError counts rows from the
-        start of the chunk.
+        Raises TypeError unless the column holds strings or bytes, or only nulls,
+        ModuleNotFoundError without pyarrow, and the errors of `encode`. `text_index` of a
+        SpecialTokenError is the row.
         """
 
         def encode(texts: PackedTexts) -> tuple[Ids, Offsets]:

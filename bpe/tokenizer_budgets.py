@@ -24,6 +24,8 @@ from bpe.types import Errors, Ids, Special, Text
 
 TruncatedSide: TypeAlias = Literal["right", "left", "middle"]
 """The side of a text that `truncate` cuts off."""
+_MOST = 1 << 40
+"""More ids than a text has, but few enough for C++."""
 
 
 class TokenizerBudgets(TokenizerEditing):
@@ -153,7 +155,8 @@ class TokenizerBudgets(TokenizerEditing):
         read = Utf8(_sliced(text, errors), errors, self._pipeline.utf8_of)
         added = self._template_size(add_special_tokens)
         starts = read.graphemes() if grapheme else None
-        return iter(Chunker(self._reader(special), read, on, room, index(overlap), added, starts))
+        room, most = min(room, _MOST), min(index(overlap), _MOST - 1)
+        return iter(Chunker(self._reader(special), read, on, room, most, added, starts))
 
     @fast_call(BUDGETS)
     def count_up_to(

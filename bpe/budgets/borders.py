@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bpe.budgets.source import Source, view
 from bpe.encoding.offsets import byte_offsets
 from bpe.encoding.utf8 import decode_utf8
+from bpe.errors import shortened
 from bpe.types import Offsets, SupportsOffsets, Text
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
@@ -160,7 +161,11 @@ def called_borders(find: BorderFinder, text: str | bytes) -> Offsets:
     Raises TypeError for a border that is not an int, and ValueError for one outside the text.
     """
     size = len(text)
-    places: Sequence[int] = sorted({as_int(place) for place in find(text)})
+    found = find(text)
+    try:
+        places: Sequence[int] = sorted({as_int(place) for place in found})
+    except TypeError as error:
+        raise TypeError(f"on() returned {shortened(found)}; expected ints: {error}") from error
     if places and not 0 <= places[0] <= places[-1] <= size:
         wrong = places[0] if places[0] < 0 else places[-1]
         raise ValueError(f"on() returned the border {wrong}; expected 0 to {size}")

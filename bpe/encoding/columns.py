@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bpe.encoding.packed import PackedTexts
+from bpe.errors import SpecialTokenError, UnknownTokenError, named_error
 from bpe.optional import optional_package
 from bpe.types import Ids, Offsets
 
@@ -24,13 +25,26 @@ def encode_column(encode: Encode, column: Any) -> Any:
     """Return the ids of each text of `column`; Tokenizer.encode_column explains it."""
     pyarrow = optional_package("pyarrow", "encode_column")
     if isinstance(column, pyarrow.Array):
-        return _encoded(pyarrow, encode, column)
+        return _encoded_chunks(pyarrow, encode, [column])[0]
     chunked, restore = _arrow(pyarrow, column)
-    lists = [_encoded(pyarrow, encode, chunk) for chunk in chunked.chunks]
-    if not lists:
-        empty = pyarrow.array([], chunked.type)
-        lists = [_encoded(pyarrow, encode, empty)]
-    return restore(pyarrow.chunked_array(lists))
+    chunks = chunked.chunks or [pyarrow.array([], chunked.type)]
+    return restore(pyarrow.chunked_array(_encoded_chunks(pyarrow, encode, chunks)))
+
+
+def _encoded_chunks(pyarrow: Any, encode: Encode, chunks: list[Any]) -> list[Any]:
+    """Return the ids of the chunks of a column; errors have the index in the whole column."""
+    lists: list[Any] = []
+    start = 0
+    for at, chunk in enumerate(chunks):
+        try:
+            lists.append(_encoded(pyarrow, encode, chunk))
+        except SpecialTokenError as error:
+            row = start + (error.text_index or 0)
+            raise SpecialTokenError(error.token, error.position, row, "column") from None
+        except UnknownTokenError as error:
+            raise named_error(error, f"column.chunk({at})") from None
+        start += len(chunk)
+    return lists
 
 
 def _arrow(pyarrow: Any, column: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -118,6 +132,8 @@ def _is_large(pyarrow: Any, type: Any) -> bool:
 
 def _encoded(pyarrow: Any, encode: Encode, array: Any) -> Any:
     """Return the ids of an Array of pyarrow as a ListArray or LargeListArray."""
+    if array.type == pyarrow.null():  # a column without any text has no other type
+        array = array.cast(pyarrow.string())
     if str(array.type) in LARGE_TYPES:
         array = array.cast(LARGE_TYPES[str(array.type)])
     is_large = _is_large(pyarrow, array.type)

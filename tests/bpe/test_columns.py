@@ -126,7 +126,7 @@ def test_other_columns(backend: BackendName) -> None:
     pyarrow = need("pyarrow")
     tok = tokenizer(backend)
     for array in (
-        pyarrow.array([1]), pyarrow.array([1, None]), pyarrow.nulls(2), pyarrow.nulls(0),
+        pyarrow.array([1]), pyarrow.array([1, None]),
         pyarrow.array([b"ab", None], pyarrow.binary(2)), pyarrow.array([True, None]),
         pyarrow.array(["a", None]).dictionary_encode(), pyarrow.array([["a"], None]),
         pyarrow.array([{"view": "a"}]),
@@ -143,6 +143,44 @@ def test_other_columns(backend: BackendName) -> None:
         tok.encode_column(["hello"])
 
 
+def test_columns_without_any_text(backend: BackendName) -> None:
+    """A part of a table may have only nulls, and then pyarrow does not know their type."""
+    pyarrow = need("pyarrow")
+    tok = tokenizer(backend)
+    for size in (0, 2):
+        for column in (pyarrow.nulls(size), pyarrow.chunked_array([pyarrow.nulls(size)])):
+            found = tok.encode_column(column)
+            assert (str(found.type), found.to_pylist()) == ("list<item: uint32>", [None] * size)
+
+
+def test_columns_without_any_text_of_pandas_and_polars(backend: BackendName) -> None:
+    need("pyarrow")
+    pandas, polars = need("pandas"), need("polars")
+    tok = tokenizer(backend)
+    for size in (0, 2):
+        found = tok.encode_column(pandas.Series([None] * size, dtype="object"))
+        assert (len(found), found.isna().all()) == (size, True)
+        found = tok.encode_column(polars.Series([None] * size))
+        assert (found.dtype, found.to_list()) == (polars.List(polars.UInt32), [None] * size)
+
+
+def test_errors_have_the_row_of_the_column(backend: BackendName) -> None:
+    pyarrow = need("pyarrow")
+    tok = tokenizer(backend)
+    array = pyarrow.array(["a", "b", None, "é<s>"])
+    for column, row in (
+        (array, 3), (array[2:], 1), (pyarrow.chunked_array([array[:2], array[:0], array[2:]]), 3),
+    ):  # fmt: skip
+        with pytest.raises(bpe.SpecialTokenError, match=rf"^column\[{row}\] holds") as caught:
+            tok.encode_column(column)
+        assert (caught.value.text_index, caught.value.position) == (row, 2)
+    tokens = {id: bytes([id]) for id in range(256) if id != 0xF1}
+    tok = bpe.Tokenizer(bpe.Vocabulary(tokens, []), "gpt2", backend=backend)
+    chunks = [pyarrow.array(["a"]), pyarrow.array(["b", "\U00040000"])]
+    with pytest.raises(bpe.UnknownTokenError, match=r"^column\.chunk\(1\): texts\[1\]: .*0xf1"):
+        tok.encode_column(pyarrow.chunked_array(chunks))
+
+
 def test_columns_of_polars(backend: BackendName) -> None:
     need("pyarrow")
     polars = need("polars")
@@ -155,7 +193,7 @@ def test_columns_of_polars(backend: BackendName) -> None:
     binary = polars.Series([b"hello", None, b"\xff"])
     assert tok.encode_column(binary).to_list() == [tok.encode("hello"), None, tok.encode(b"\xff")]
     for other in (polars.Series(["a", None], dtype=polars.Categorical), polars.Series([1, None]),
-                  polars.Series([None]), polars.Series([["a"]])):  # fmt: skip
+                  polars.Series([["a"]])):  # fmt: skip
         with pytest.raises(TypeError, match=r"the column is of type .*; expected strings"):
             tok.encode_column(other)
     frame = polars.DataFrame({"text": TEXTS})

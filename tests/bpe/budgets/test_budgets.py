@@ -121,6 +121,13 @@ def test_arguments(backend: BackendName) -> None:
         list(tok.chunks("aé", 1))
     with pytest.raises(ValueError, match=r"the border 9; expected 0 to 4"):
         list(tok.chunks("abab", 1, on=lambda text: [9]))
+    for returned in (None, [1.5], "ab"):
+        with pytest.raises(TypeError, match=r"on\(\) returned .*; expected ints"):
+            list(tok.chunks("abab", 1, on=lambda text, returned=returned: returned))
+    whole = [bpe.Chunk("ab a", 0, 4, 3)]
+    for most in (1 << 31, 1 << 63, 10**30):
+        assert list(tok.chunks("ab a", most)) == list(tok.chunks("ab a", most, most - 1)) == whole
+        assert (tok.truncate("ab a", most), tok.count_up_to("ab a", most)) == ("ab a", 3)
     for text in (3, None, ["ab"]):
         for call in (tok.truncate, tok.chunks, tok.count_up_to):
             with pytest.raises(TypeError, match="expected str or bytes"):
