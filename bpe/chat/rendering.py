@@ -100,9 +100,10 @@ def render(
         template, usual = _usual.__get__(tok_or_template)
         variables = usual.copy()
     else:
-        source, special_tokens = _source_of(tok_or_template, special_tokens)
-        template = compiled(choose_template(source, chat_template, tools is not None))
-        variables = template.variables(special_tokens)
+        template = compiled(_template_of(tok_or_template, chat_template, tools is not None))
+        if special_tokens is None and isinstance(tok_or_template, Tokenizer):
+            special_tokens = tok_or_template.special_token_variables
+        variables = template.variables(special_tokens or {})
     for name, value in kwargs.items():
         variables[name] = convert(value, (name,))
     variables["messages"] = converted = convert_messages(messages)
@@ -128,21 +129,20 @@ def render(
 @once
 def _usual(tok: Tokenizer) -> tuple[CompiledTemplate, Variables]:
     """The template of chats without tools, and its variables before those of a call."""
-    source, special_tokens = _source_of(tok, None)
-    template = compiled(choose_template(source, None, False))
-    return template, template.variables(special_tokens)
+    template = compiled(_template_of(tok, None, False))
+    return template, template.variables(tok.special_token_variables)
 
 
-def _source_of(
-    tok_or_template: Tokenizer | str | Mapping[str, str], special_tokens: Mapping[str, Any] | None
-) -> tuple[str | Mapping[str, str] | None, Mapping[str, Any]]:
-    """Return the templates and the special tokens of the arguments of `render`."""
+def _template_of(
+    tok_or_template: Tokenizer | str | Mapping[str, str], requested: str | None, has_tools: bool
+) -> str:
+    """Return the text of the template that the arguments of `render` choose."""
     if isinstance(tok_or_template, Tokenizer):
-        if special_tokens is None:
-            special_tokens = tok_or_template.special_token_variables
-        return tok_or_template.chat_templates or None, special_tokens
+        if isinstance(requested, str) and "{" in requested:
+            return requested
+        return choose_template(tok_or_template.chat_templates or None, requested, has_tools)
     if isinstance(tok_or_template, (str, Mapping)):
-        return tok_or_template, special_tokens or {}
+        return choose_template(tok_or_template, requested, has_tools)
     raise TypeError(f"expected a bpe.Tokenizer or a template, got {type(tok_or_template).__name__}")
 
 

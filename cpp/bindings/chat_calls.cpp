@@ -88,8 +88,8 @@ bool visit_all_runs(const TextCalls &calls, const Arguments &args, const Run &ru
   return true;
 }
 
-py::object joined_texts(const py::list &texts) {
-  return owned(PyUnicode_Join(py::str().ptr(), texts.ptr()));
+py::object joined_texts(const TextCalls &calls, const py::object &texts) {
+  return owned(PyUnicode_Join(calls.empty.ptr(), texts.ptr()));
 }
 
 // Returns the texts of a list as one TracedText.
@@ -109,8 +109,8 @@ PyObject *concat_texts(TextCalls &calls, const Arguments &args) {
   if (args.count != 1 || !visit_all_runs(calls, args, add))
     return nullptr;
   const bool is_one = pieces.size() == 1;
-  py::object text =
-      traced_text(calls, joined_texts(texts).ptr(), is_one ? pieces[0].origin.ptr() : Py_None);
+  py::object text = traced_text(calls, joined_texts(calls, texts).ptr(),
+                                is_one ? pieces[0].origin.ptr() : Py_None);
   if (!is_one) {
     py::tuple several(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i)
@@ -129,7 +129,13 @@ public:
     if (origin.ptr() != origin_.ptr()) {
       finish_run();
       origin_ = origin;
-      texts_ = py::list();
+      text_ = py::reinterpret_borrow<py::object>(text);
+      texts_ = py::object();
+      return;
+    }
+    if (!texts_) {
+      texts_ = owned(PyList_New(0));
+      append_to(texts_.ptr(), text_.ptr());
     }
     append_to(texts_.ptr(), text);
   }
@@ -145,8 +151,9 @@ private:
       return;
     const bool is_trusted = attribute_named(origin_.ptr(), calls_.path).is_none();
     PyObject *const policy = is_trusted ? calls_.allow.ptr() : policy_;
-    append_to(segments_.ptr(),
-              owned(PyTuple_Pack(2, joined_texts(texts_).ptr(), policy)).ptr());
+    const py::object text =
+        texts_ ? joined_texts(calls_, texts_) : owned(PyUnicode_FromObject(text_.ptr()));
+    append_to(segments_.ptr(), owned(PyTuple_Pack(2, text.ptr(), policy)).ptr());
     append_to(origins_.ptr(), origin_.ptr());
   }
 
@@ -155,7 +162,8 @@ private:
   py::list segments_;
   py::list origins_;
   py::object origin_; // of the texts of the last run
-  py::list texts_;
+  py::object text_;   // the first one of them
+  py::object texts_;  // a list of all of them, if there are several
 };
 
 // Returns the segments of a list of texts and tuples of texts, and the origins of the segments.

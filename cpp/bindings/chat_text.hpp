@@ -16,6 +16,7 @@ struct TextCalls {
   py::object several = interned("_several");
   py::object path = interned("path");
   py::object allow = interned("allow");
+  py::object empty = interned("");
 };
 
 inline void append_to(PyObject *list, PyObject *item) {
