@@ -87,13 +87,16 @@ class Policies:
                 f"special={shortened(special)}; expected 'raise', 'text', 'allow', 'plain', "
                 "'content' or a set of special tokens"
             ) from None
-        if names not in self._sets:
+        entry = self._sets.pop(names, None)
+        if entry is None:
             for name in names - self._special:
                 raise ValueError(
                     f"special= contains {shortened(name)}, which is not a special token of this "
                     f"vocabulary; {self._listed()}"
                 )
-        return self._for_names(names)[phase]
+            return self._for_names(names)[phase]
+        self._sets[names] = entry
+        return entry[0][phase]
 
     def key_of(self, special: Special) -> bytes:
         """Return bytes that are equal only for equal policies, for which `added_for` succeeds."""
@@ -153,20 +156,15 @@ class Policies:
     def _for_names(self, names: frozenset[str]) -> _Phases:
         if names == self._special:
             return self._for_treatment("allow")
-        entry = self._sets.pop(names, None)
-        is_new = entry is None
-        if entry is None:
-            searched = [
-                token
-                for token in self._list
-                if not token.special or self.content_of(token.content) in names
-            ]
-            search = make_added(searched, self._backend)
-            entry = _by_phase(search), _size(searched)
-        self._sets[names] = entry
-        if is_new:
-            self._drop_old()
-        return entry[0]
+        searched = [
+            token
+            for token in self._list
+            if not token.special or self.content_of(token.content) in names
+        ]
+        phases = _by_phase(make_added(searched, self._backend))
+        self._sets[names] = phases, _size(searched)
+        self._drop_old()
+        return phases
 
     def _drop_old(self) -> None:
         """Drop the least recently used sets; keep the most recent one, however large it is."""

@@ -14,8 +14,7 @@ from bpe.compat.tiktoken.open_end import OpenEnd
 from bpe.compat.tiktoken.special_tokens import NONE, Allowed, Disallowed, SpecialTokens, refuse
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import ESCAPE
-from bpe.errors import SpecialTokenError
-from bpe.once import lazy, once
+from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Vocabulary
@@ -128,14 +127,8 @@ class Encoding(Decoder):
         A surrogate pair counts as its character, a lone surrogate as U+FFFD. Raises ValueError if
         `text` holds a disallowed special token, TypeError for an argument of a wrong type.
         """
-        allowed, refused = self._specials.resolve(allowed_special, disallowed_special)
-        if refused is self._specials.all and self._raises_alike and isinstance(text, str):
-            try:
-                return self._tokenizer.encode(text, "raise")
-            except SpecialTokenError:
-                pass  # `refuse` raises tiktoken's error
-        refuse(text, refused)
-        return self._tokenizer.encode(text, self._specials.policy(allowed))
+        special = self._specials.policy_for(text, allowed_special, disallowed_special)
+        return self._tokenizer.encode(text, special)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, with special tokens as ordinary text."""
@@ -272,15 +265,6 @@ class Encoding(Decoder):
     @once
     def _open_end(self) -> OpenEnd:
         return OpenEnd(self._tokenizer, sorted(self._tokenizer.vocabulary.ids))
-
-    @lazy
-    def _raises_alike(self) -> bool:
-        """True if the policy "raise" refuses each text with a special token.
-
-        Added tokens with flags, or that are not special, could hide a special token.
-        """
-        added = self._tokenizer.added_tokens
-        return all(token == AddedToken(token.content, token.id) for token in added)
 
     def _checked(
         self, texts: Iterable[str], allowed_special: Allowed, disallowed_special: Disallowed

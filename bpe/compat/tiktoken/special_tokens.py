@@ -22,6 +22,8 @@ class SpecialTokens:
 
     def __init__(self, names: Collection[str]) -> None:
         self.all = frozenset(names)
+        # Every special token begins with this text.
+        self._start = commonprefix([*names])  # noqa: RUF071
 
     def resolve(
         self, allowed: Allowed, disallowed: Disallowed
@@ -33,12 +35,23 @@ class SpecialTokens:
         """
         names = self._allowed(allowed)
         if isinstance(disallowed, str) and disallowed == "all":
-            return names, self.all - names if names else self.all
+            return names, _difference(self.all, names) if names else self.all
         if not disallowed:
             return names, NONE
         refused = frozenset(disallowed)
         _check_names("disallowed_special", refused)
         return names, refused
+
+    def policy_for(self, text: str, allowed: Allowed, disallowed: Disallowed) -> Special:
+        """Return the argument `special` of Tokenizer for one text.
+
+        Raises the errors of `resolve` and `refuse`.
+        """
+        names, refused = self.resolve(allowed, disallowed)
+        if isinstance(text, str) and self._start not in text and refused <= self.all:
+            return "text"  # without special tokens, all policies give the same ids
+        refuse(text, refused)
+        return self.policy(names)
 
     def policy(self, allowed: frozenset[str]) -> Special:
         """Return the argument `special` of Tokenizer that allows these special tokens."""
@@ -56,8 +69,10 @@ class SpecialTokens:
             )
         if not allowed:
             return NONE
-        _check_names("allowed_special", allowed)
-        return self.all.intersection(allowed)
+        names = self.all.intersection(allowed)
+        if len(names) < len(allowed):
+            _check_names("allowed_special", allowed)
+        return names
 
 
 def refuse(text: str, disallowed: frozenset[str]) -> None:
@@ -94,12 +109,18 @@ def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
         end = len(text) if found is None else found[0] + len(start) - 1
         at = text.find(start, 0, end)
         while at >= 0:
-            token = next((part for n in lengths if (part := text[at : at + n]) in tokens), None)
-            if token is not None:
-                found = at, token
-                break
-            at = text.find(start, at + 1, end)
+            for length in lengths:
+                if (token := text[at : at + length]) in tokens:
+                    found, at = (at, token), -1
+                    break
+            else:
+                at = text.find(start, at + 1, end)
     return found
+
+
+@lru_cache(maxsize=128)
+def _difference(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    return names - others
 
 
 @lru_cache(maxsize=128)
