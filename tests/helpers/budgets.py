@@ -73,8 +73,9 @@ class Case(NamedTuple):
         data = text if isinstance(text, bytes) else text.encode()
         _, starts, ends = self.tokenizers[0].token_spans(data, self.special)
         ends = np.maximum.accumulate(ends)
-        places = {*ends[:-1][ends[:-1] <= starts[1:]].tolist(), len(data)}
-        return self._in_text(places)
+        # Text may come after the last token: a normalizer or the vocabulary may drop it.
+        is_border = np.append(ends[:-1] <= starts[1:], True)[: len(ends)]
+        return self._in_text({*ends[is_border].tolist(), len(data)})
 
     def line_borders(self) -> list[int]:
         """Return the borders at which a line of the text ends."""
