@@ -6,7 +6,7 @@ The library tokenizers gives the same ids as bpe with the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bpe.byte_level import to_bytes, to_text
@@ -50,6 +50,8 @@ def dump(spec: TokenizerSpec) -> bytes:
         options = TextOptions(ignores_merges=vocabulary.ignore_merges)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
     names = texts | {token.id: token.content for token in added}
+    for id in {*spec.template.before, *spec.template.after} - names.keys():
+        names[id] = _unused_name(id, names.values())
     model = {
         "type": "BPE",
         "dropout": spec.facts.dropout or None,
@@ -74,6 +76,14 @@ def dump(spec: TokenizerSpec) -> bytes:
         "model": model,
     }
     return json.dumps(file, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _unused_name(id: int, taken: Collection[str]) -> str:
+    """Return a name for an id of the template that no token has."""
+    name = f"[{id}]"
+    while name in taken:
+        name = f"[{name}]"
+    return name
 
 
 def _merges(texts: Mapping[int, str], merges: Sequence[Merge]) -> list[str] | list[list[str]]:

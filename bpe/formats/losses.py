@@ -59,7 +59,11 @@ def names(spec: TokenizerSpec, holds: frozenset[str]) -> tuple[str, ...]:
 
 
 def _lost(spec: TokenizerSpec, holds: frozenset[str]) -> list[_Part]:
-    lost = [part for part in _parts(spec, "special" in holds) if part.description and part.name not in holds]
+    lost = [
+        part
+        for part in _parts(spec, "special" in holds)
+        if part.description and part.name not in holds
+    ]
     if "added_tokens" not in holds:  # their flags are lost with them
         lost = [part for part in lost if part.name != "flags"]
     return lost

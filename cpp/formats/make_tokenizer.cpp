@@ -72,7 +72,7 @@ public:
                        std::move(spec_.facts),
                        unknown,
                        is_text_});
-    return check_template(*result);
+    return {};
   }
 
   // Makes all parts that do not depend on the tokens.
@@ -304,17 +304,6 @@ private:
     return std::make_unique<PieceMerge>(std::shared_ptr<const PieceTable>(owned, &owned->table),
                                         model.has_spaces ? PieceUnits::MARKED
                                                          : PieceUnits::CHARACTERS);
-  }
-
-  // Fails if an id of the template has no token.
-  static LoadError check_template(const Tokenizer &tokenizer) {
-    const Template &ids_around = tokenizer.ids_around();
-    for (const auto *ids : {&ids_around.before, &ids_around.after})
-      for (const std::uint32_t id : *ids)
-        if (tokenizer.decoder().token(id).bytes == nullptr)
-          return malformed("the template of the file has id ", id,
-                           ", but no token has this id; correct the id, or add a token");
-    return {};
   }
 
   TokenizerSpec &spec_;

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 
 import bpe
-from bpe import Template, VocabularyError
+from bpe import AddedToken, Template, VocabularyError
 from bpe.formats import post_processor, pretok_file
 from bpe.formats.json_value import Value
 from bpe.types import MAX_TEMPLATE_IDS
 from c_library import CError, CLibrary, CTokenizer
+from pretok.machine.backend import BackendName
 from support import growth
 from vocabulary_files import huggingface, made, write
 
@@ -128,6 +130,24 @@ def test_the_reader_in_c(c_library: CLibrary) -> None:
     for processor, message in TOO_LONG.values():
         with pytest.raises(CError, match=message):
             CTokenizer(c_library, json.dumps(huggingface(post_processor=processor)).encode())
+
+
+def test_ids_that_no_token_has(tmp_path: Path, c_library: CLibrary, backend: BackendName) -> None:
+    """A template may have any id, as in tokenizers; a GGUF file only ids of tokens."""
+    added = [AddedToken("[4000]", 300)]
+    tok = made(backend, added_tokens=added, template=Template((4000, 300), (270,)))
+    expected = [4000, 300, 97, 270]
+    for suffix in ("json", "pretok"):
+        path = tmp_path / f"saved.{suffix}"
+        tok.save(path)
+        again = bpe.load(path, backend=backend)
+        assert again.template == tok.template
+        assert again.encode("a", add_special_tokens=True) == expected
+        assert CTokenizer(c_library, path.read_bytes()).encode(b"a", template=True) == expected
+    assert tokenizers.Tokenizer.from_file(str(tmp_path / "saved.json")).encode("a").ids == expected
+    one = made(backend, preset="gpt2", added_tokens=added, template=Template((4000,)))
+    with pytest.raises(VocabularyError, match="bos_token_id is 4000; expected an id below 301"):
+        bpe.convert(one, tmp_path / "a.gguf", texts=5)
 
 
 def test_a_tokenizer_has_the_limit_of_the_files() -> None:
