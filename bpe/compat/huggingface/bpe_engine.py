@@ -263,15 +263,27 @@ class BpeEngine:
             ids = encode(text, treatment), encode(pair, treatment)
         except UnknownTokenError:
             return None
+        encoding = Encoding(self._pair_window, texts, ids, treatment, add_special_tokens, is_bare)
+        encoding._ids = joined = self._processor.joined_ids(ids, add_special_tokens)
+        if limit is not None and (not all(ids) or len(joined) > limit or not COMPUTES_OVERFLOW):
+            return None
+        return encoding
+
+    def _pair_window(
+        self,
+        texts: tuple[str, str],
+        ids: tuple[list[int], list[int]],
+        treatment: Treatment,
+        add_special_tokens: bool,
+        is_bare: bool,
+    ) -> Window:
+        """Return the window of a pair of texts with these ids; see `text_window`."""
         first, second = (
             TextRow([text], [ids], self._aligner, treatment)
             for text, ids in zip(texts, ids, strict=True)
         )
         rows = (BareRow(first), BareRow(second)) if is_bare else (first, second)
-        window = self._processor.joined(rows, add_special_tokens)
-        if limit is not None and (not all(ids) or len(window) > limit or not COMPUTES_OVERFLOW):
-            return None
-        return Encoding.of(window)
+        return self._processor.joined(rows, add_special_tokens)
 
     def text_tokens(
         self, text: str, ids: list[int], treatment: Treatment, add_special_tokens: bool

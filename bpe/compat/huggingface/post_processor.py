@@ -87,6 +87,23 @@ class PostProcessor:
             at += part.stop - part.start
         return Window(tuple(parts), ranges)
 
+    def joined_ids(self, ids: tuple[list[int], list[int]], add_special_tokens: bool) -> list[int]:
+        """Return the ids of `joined` for rows with these ids, in a new list."""
+        joined: list[int] = []
+        for part in self._pair_ids:
+            if isinstance(part, int):
+                joined += ids[part]
+            elif add_special_tokens:
+                joined += part
+        return joined
+
+    @lazy
+    def _pair_ids(self) -> list[int | list[int]]:
+        """The ids of each part of the template of a pair; for a place, its sequence."""
+        return [
+            part.sequence if isinstance(part, Place) else part.values("ids") for part in self.pair
+        ]
+
     @lazy
     def single_parts(self) -> tuple[tuple[Part, ...], Place, tuple[Part, ...]]:
         """The template of one sequence: the parts before it, its place, the parts after it.
