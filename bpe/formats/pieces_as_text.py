@@ -34,8 +34,8 @@ def as_text(spec: TokenizerSpec) -> TokenizerSpec:
     why_not = vocabulary.why_not_ranked or _missing_character(vocabulary)
     if why_not:
         raise VocabularyError(
-            f"a tokenizer.json lists merges, but {why_not}; if the model was trained on with "
-            "initial=, convert the old model to tokenizer.json first, and train on with it"
+            f"a tokenizer.json lists merges, but {why_not}; if `extend` or `initial=` added these "
+            "pieces, convert the old model to tokenizer.json first, and add them to the result"
         )
     texts = {id: token.decode() for id, token in _tokens(vocabulary).items()}
     unknown = unknown_token(spec)
