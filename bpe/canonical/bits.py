@@ -44,9 +44,9 @@ def places_of(words: Ids) -> list[int]:
 
 def set_bits(words: Ids, places: Iterable[int], to: bool) -> None:
     """Set the bits at `places` to `to`."""
-    for place in places:
-        bit = np.uint32(1 << place % WORD_BITS)
-        if to:
-            words[place // WORD_BITS] |= bit
-        else:
-            words[place // WORD_BITS] &= ~bit
+    at = np.fromiter(places, np.int64)
+    bits = np.uint32(1) << (at % WORD_BITS).astype(np.uint32)
+    if to:
+        np.bitwise_or.at(words, at // WORD_BITS, bits)
+    else:
+        np.bitwise_and.at(words, at // WORD_BITS, ~bits)

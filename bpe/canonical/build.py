@@ -195,8 +195,12 @@ def make_parts(
     vocabulary: Vocabulary,
     rows: Callable[[], Rows],
     size: int,
+    merge_bytes: MergeBytes | None,
 ) -> Parts:
-    """Return the parts of NextIds for a tokenizer without an unsupported feature."""
+    """Return the parts of NextIds for a tokenizer without an unsupported feature.
+
+    `merge_bytes` merges a pre-token; None stands for a slower function in Python.
+    """
     classes = Classes(split, cuts.normalizes, vocabulary.missing_bytes)
     if classes.count > MAX_CLASSES:
         raise UnsupportedError(
@@ -209,11 +213,13 @@ def make_parts(
         return [byte_ids[byte] for byte in data]
 
     merges = rows()
+    whole = vocabulary.ids if vocabulary.ignore_merges else {}
     is_ranked = vocabulary.from_ranks
     pairs = Pairs(
         tokens, symbols, byte_ids.values(), merge_finder(vocabulary), merges,
         merges[:, 2].astype(np.int64) if is_ranked else np.arange(len(merges)),
         vocabulary.ids if is_ranked else None, size,
+        None if vocabulary.missing_bytes else merge_bytes, whole,
     )  # fmt: skip
     contents = {token.id for token in added}
     tokens = {id: token for id, token in tokens.items() if id not in contents}
@@ -222,6 +228,5 @@ def make_parts(
     ways = OpenWays(
         classes, splits, texts, lambda before, after: cuts.between(before, after) == CUT, size
     )
-    whole = vocabulary.ids if vocabulary.ignore_merges else {}
     is_single = len(split.preset.stages) == 1
     return Parts(pairs, classes, splits, texts, tokens, whole, ways, is_single, size)

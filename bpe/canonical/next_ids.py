@@ -40,6 +40,8 @@ from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 Encode: TypeAlias = Callable[[list[bytes]], "list[list[int]]"]
 MAX_STATES = 1024
 """The maximal number of open ids whose masks are kept."""
+MAX_ENDS = 1 << 14
+"""The maximal number of ids and ends of texts for which the effect of NFC is kept."""
 MAX_EXAMPLES = 40
 """The maximal number of characters of a class that are tried after an id."""
 BATCH = 4096
@@ -73,21 +75,34 @@ class NextIds:
         self._pairs, self._classes, self._splits, self._texts = pairs, classes, splits, texts
         self._tokens, self._whole, self._encode, self._ways = tokens, whole, encode, ways
         self._stable_end, self._size = stable_end, size
+        self._made = packed_bits(pairs.is_made)
         # If tokens share an id, decoding gives the text of the first one.
-        self._added = {token.id: token.content.encode() for token in reversed(added)}
+        by_id = {token.id: token for token in reversed(added)}
+        self._added = {id: token.content.encode() for id, token in by_id.items()}
+        self._added_bits = self._bits_of(self._added)
         # NFC may join a mark with the last character of a token that is searched after NFC.
         self._joins_marks = {
             token.id: token.content[-1] for token in added if token.normalized and texts.normalizes
         }
         self._strips_after = {token.id for token in added if token.rstrip}
         self._contents = Contents(added)
-        alone = pairs.is_made.copy()
-        alone[list(whole.values())] = True
+        # Tokens that are found wherever no other one covers their text. NFC does not join one with
+        # text before it (`is_firm` in build.py).
+        alone = zip(by_id.values(), encode([*self._added.values()]), strict=True)
+        self._plain = frozenset(
+            token.id
+            for token, ids in alone
+            if ids == [token.id]
+            and not token.lstrip
+            and ord(token.content[0]) not in WHITE_SPACE_CODE_POINTS
+        )
+        self._not_plain = self._added.keys() - self._plain
+        is_whole = pairs.is_made.copy()
+        is_whole[list(whole.values())] = True
         for id, token in tokens.items():
             if whole.get(token, id) != id:
-                alone[id] = False
-        self._made = packed_bits(pairs.is_made)
-        self._alone = packed_bits(alone)
+                is_whole[id] = False
+        self._alone = packed_bits(is_whole)
         self._is_open = packed_bits(texts.is_open)
         self._depends = packed_bits(texts.depends)
         # Tokens that only the look-up of a whole pre-token gives, in the order of their bytes.
@@ -95,29 +110,43 @@ class NextIds:
             token for token, id in whole.items() if not pairs.is_made[id] and len(token) > 1
         )
         self._open_unmade: list[int] | None = None
+        self._inside_bits = self._bits_of(texts.inside)
         self._sorted_ids = sorted(tokens, key=lambda id: tokens[id])
         self._sorted = [tokens[id] for id in self._sorted_ids]
-        has_content = np.zeros(size, bool)
-        for id, token in tokens.items():
-            has_content[id] = self._contents.is_in(token)
-        self._has_content = packed_bits(has_content)
+        self._has_content = self._bits_of(
+            id for id, token in tokens.items() if self._contents.is_in(token)
+        )
         begins_white = np.zeros(size, bool)
         is_white = np.isin([ord(text[0]) for text in texts.texts], list(WHITE_SPACE_CODE_POINTS))
         begins_white[texts.ids[is_white]] = True
         begins_white[texts.ids[~is_white]] = False
         self._begins_white = packed_bits(begins_white)
 
+    def _bits_of(self, ids: Iterable[int]) -> Ids:
+        """Return a bit mask of ids."""
+        words = np.zeros_like(self._made)
+        set_bits(words, ids, True)
+        return words
+
     @kept(MAX_STATES)
     def allowed(self, open_ids: tuple[int, ...]) -> Ids:
         """Return a bit mask of the ids that may follow open ids; it must not be changed."""
+        found = self.find(open_ids, None)
+        found.flags.writeable = False
+        return found
+
+    def find(self, open_ids: tuple[int, ...], asked: int | None) -> Ids:
+        """Return a bit mask of the ids that may follow, or only the bit of the id `asked`.
+
+        One bit takes less time.
+        """
         state = OpenIds(open_ids, self._added, self._tokens)
         settled = self._settled(state)
         if settled:
-            return self.allowed(open_ids[settled:])
+            rest = open_ids[settled:]
+            return self.allowed(rest) if asked is None else self.find(rest, asked)
         is_text = settled is not None and self._added_fits(state)
-        found = self._find(state) if is_text else np.zeros_like(self._made)
-        found.flags.writeable = False
-        return found
+        return self._find(state, asked) if is_text else np.zeros_like(self._made)
 
     def _added_fits(self, state: OpenIds) -> bool:
         """Return whether the ids up to the last added token are those of their text.
@@ -174,55 +203,93 @@ class NextIds:
             start += 1
         return is_valid(data[start : complete_part(data)[1]])
 
-    def _find(self, state: OpenIds) -> Ids:
-        """Return a bit mask of the ids that may follow the open ids."""
+    def _find(self, state: OpenIds, asked: int | None) -> Ids:
+        """Return a bit mask of the ids that may follow the open ids, or only the bit of `asked`."""
+        allowed = np.zeros_like(self._made)
         if state.text is None:
-            return np.zeros_like(self._made)
+            return allowed
+        if asked is None or self.is_made(asked):
+            allowed = self._find_tokens(state, asked)
+        if not state.tail and (asked is None or asked in self._added):
+            set_bits(allowed, self._find_added(state, asked), True)
+        return allowed
+
+    def _find_added(self, state: OpenIds, asked: int | None) -> list[int]:
+        """Return the added tokens, or whether that of the id `asked` may follow the open ids."""
+        covered = {
+            content
+            for end in self._contents.open_ends(state.data)
+            for rest in self._contents.rests(end)
+            for content in self._contents.starting(rest)
+        }
+        plain, others = self._plain, self._not_plain
+        if covered:
+            plain = frozenset(id for id in plain if self._added[id] not in covered)
+            others = self._added.keys() - plain
+        if asked is not None:
+            plain, others = plain & {asked}, others & {asked}
+        # The open ids end a text before all plain tokens, or before none.
+        tried = [*others, *islice(plain, 1)]
+        encoded = self._encode([state.data + self._added[id] for id in tried])
+        size = len(state.all_ids) + 1
+        found = [
+            id for id, ids in zip(tried, encoded, strict=True) if ids[:size] == [*state.all_ids, id]
+        ]
+        return [*found, *plain] if not plain.isdisjoint(found) else found
+
+    def _find_tokens(self, state: OpenIds, asked: int | None) -> Ids:
+        """Return a bit mask of the tokens of text that may follow the open ids."""
         if state.tail:
-            allowed, uncertain = self._inside(state)
+            allowed, uncertain = self._inside(state, asked)
         else:
-            allowed, uncertain = self._by_ways(state)
-        for id in places_of(allowed & self._depends):
-            whole = self._texts.of(id, self._before(state))
-            kept = sum(self._texts.is_normal(self._before(state) + text) for text in whole)
+            allowed, uncertain = self._by_ways(state, asked)
+        depending = places_of(allowed & self._depends)
+        end = self._texts.end_of_normal(self._before(state)) if depending else None
+        for id in depending:
+            size, kept = (1, 0) if end is None else self._count_normal(id, end)
             if not kept:
                 set_bits(allowed, [id], False)
-            elif kept < len(whole):
+            elif kept < size:
                 uncertain[id] = frozenset(range(self._classes.count))
         allowed &= ~self._has_content
         if state.last_added in self._strips_after and not state.ids:
             allowed &= ~self._begins_white
-        touched = np.zeros(self._size, bool)
+        touched: set[int] = set()
         for rest in self._found_rests(state):
             places = beginning_with(self._sorted, rest)
-            touched[self._sorted_ids[places.start : places.stop]] = True
-        allowed &= ~packed_bits(touched)
-        uncertain = {id: classes for id, classes in uncertain.items() if not touched[id]}
+            touched.update(self._sorted_ids[places.start : places.stop])
+        set_bits(allowed, touched, False)
         for id, classes in uncertain.items():
-            set_bits(allowed, [id], self._search(state, id, classes) is not None)
-        set_bits(allowed, self._added, False)
-        if not state.tail:
-            texts = [state.data + content for content in self._added.values()]
-            for id, ids in zip(self._added, self._encode(texts), strict=True):
-                if ids[: len(state.all_ids) + 1] == [*state.all_ids, id]:
-                    set_bits(allowed, [id], True)
+            if id not in touched:
+                set_bits(allowed, [id], self._search(state, id, classes) is not None)
+        allowed &= ~self._added_bits
         return allowed
+
+    @kept(MAX_ENDS)
+    def _count_normal(self, id: int, end: str) -> tuple[int, int]:
+        """Return the number of texts of an id, and how many of them NFC keeps after `end`."""
+        texts = self._texts.of(id, end)
+        return len(texts), sum(self._texts.is_normal(end + text) for text in texts)
+
+    def _followers(self, left: int, asked: int | None) -> Ids:
+        """Return a bit mask of the ids that stay apart from `left`, or only the bit of `asked`."""
+        if asked is None:
+            return self._pairs.followers(left)
+        return self._bits_of([asked] if self._pairs.stay_apart(left, asked) else [])
 
     def _before(self, state: OpenIds) -> str:
         """Return the text before the next id that NFC may join with it."""
         return self._joins_marks.get(state.last_added, "") + (state.text or "")
 
-    def _inside(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
+    def _inside(self, state: OpenIds, asked: int | None) -> tuple[Ids, dict[int, frozenset[int]]]:
         """Do the same as `_by_ways` after ids that end inside a character."""
         assert state.text is not None
         allowed = np.zeros_like(self._made)
         uncertain: dict[int, frozenset[int]] = {}
-        apart = self._pairs.followers(state.ids[-1])
+        apart = self._followers(state.ids[-1], asked)
         known: dict[bytes, tuple[bool, frozenset[int]]] = {}
         is_stripped = not state.text and state.last_added in self._strips_after
-        for id in self._texts.inside:
-            if not has_bit(apart, id):
-                continue
+        for id in places_of(apart & self._inside_bits):
             data = state.tail + self._tokens[id]
             _, end = complete_part(data)
             if not is_valid(data[:end]):
@@ -266,7 +333,7 @@ class NextIds:
         rows = [first for _, way, first in ways.rows.tolist() if fitting[way]]
         return CLOSED in rows, frozenset(rows) - {CLOSED}
 
-    def _by_ways(self, state: OpenIds) -> tuple[Ids, dict[int, frozenset[int]]]:
+    def _by_ways(self, state: OpenIds, asked: int | None) -> tuple[Ids, dict[int, frozenset[int]]]:
         """Return a bit mask of the ids that the ways to split allow.
 
         Also return the ids that must be tried with texts, and the classes of the first characters
@@ -276,6 +343,7 @@ class NextIds:
         allowed = np.zeros_like(self._made)
         doubtful = np.zeros_like(self._made)
         fitting = []
+        among = None if asked is None else self._bits_of([asked])
         for each in self._ways.of(state.text):
             pieces = state.pieces(each.way)
             if pieces is None or not self._fits(state, pieces, each.way):
@@ -284,8 +352,10 @@ class NextIds:
                 # An open token goes on with the rest of its character, so it is not alone.
                 fits, sure = self._made, self._alone ^ (self._alone ^ self._made) & self._is_open
             else:
-                fits = sure = self._pairs.followers(state.ids[-1])
+                fits = sure = self._followers(state.ids[-1], asked)
             sure = sure & each.closed
+            if among is not None:
+                sure, fits = sure & among, fits & among
             set_bits(sure, self._unmade_after(b"" if each.way.begins else pieces[-1]), False)
             allowed |= sure
             doubtful |= fits & each.tried

@@ -20,7 +20,7 @@ ordered, which are rare, are merged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -62,8 +62,11 @@ class Pairs:
         ids: Mapping[bytes, int] | None,
         size: int,
         merge_bytes: MergeBytes | None = None,
+        whole: Container[bytes] = (),
     ) -> None:
         """Prepare `tokens`. `merge_bytes` is a faster function with the results of `merged`.
+
+        Its results may differ for the bytes of `whole`, which are looked up before merging.
 
         `base` are the ids of all symbols, and `find` looks up merges. `merges` and `ranks` are all
         merges and their ranks. But if `ids` has the id of each token, every two tokens merge whose
@@ -71,7 +74,7 @@ class Pairs:
         """
         self._tokens, self._symbols, self._find = tokens, symbols, find
         self._ids, self._size = ids, size
-        self._merge_bytes = merge_bytes
+        self._merge_bytes, self._whole = merge_bytes, whole
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
         self._rank = np.full(size, -1, np.int64)
@@ -93,6 +96,8 @@ class Pairs:
 
     def merged(self, data: bytes) -> list[int]:
         """Return the ids of the bytes of a pre-token, without the look-up of the whole."""
+        if self._merge_bytes is not None and data not in self._whole:
+            return self._merge_bytes(data)
         return merge(self._symbols(data), self._find)
 
     def joins(self, left: int, right: int) -> bool:
@@ -101,8 +106,7 @@ class Pairs:
 
     def stay_apart(self, left: int, right: int) -> bool:
         """Return whether merging the symbols of two ids gives the two ids."""
-        merge_bytes = self._merge_bytes or self.merged
-        return merge_bytes(self._tokens[left] + self._tokens[right]) == [left, right]
+        return self.merged(self._tokens[left] + self._tokens[right]) == [left, right]
 
     @kept(MAX_KEPT)
     def followers(self, left: int) -> Ids:

@@ -12,8 +12,11 @@ from bpe.canonical.classes import Classes
 from bpe.canonical.pairs import Bits, Pairs
 from bpe.encoding.utf8 import MAX_CHAR
 from bpe.normalizers.unicode_forms import UnicodeForm, begins_anew, unstable_code_points
+from bpe.once import kept
 
 Ids64 = NDArray[np.int64]
+MAX_KEPT = 1 << 14
+"""The maximal number of tokens and starts of characters whose completions are kept."""
 
 
 class TokenTexts:
@@ -77,12 +80,27 @@ class TokenTexts:
         Merging the token and the rest of the character gives the token first. If NFC is applied, a
         character that it keeps after the text `before` is preferred.
         """
-        if not self._pairs.is_made[id]:
-            return
-        codes = codes_beginning(start)
-        codes = codes[self._classes.of[codes] != self._classes.surrogate]
-        if not len(codes):
-            return
+        for class_, first in self._first_completions(id, start):
+            if self.is_normal(before + first):
+                yield first
+                continue
+            codes = self._completing_codes(id, start)
+            alike = map(chr, codes[self._classes.of[codes] == class_].tolist())
+            yield next((char for char in alike if self.is_normal(before + char)), first)
+
+    @kept(MAX_KEPT)
+    def _first_completions(self, id: int, start: bytes) -> list[tuple[int, str]]:
+        """Return each class of the characters that complete a token, with the first of them."""
+        codes = self._completing_codes(id, start)
+        classes, firsts = np.unique(self._classes.of[codes], return_index=True)
+        return list(zip(classes.tolist(), map(chr, codes[firsts].tolist()), strict=True))
+
+    def _completing_codes(self, id: int, start: bytes) -> Ids64:
+        """Return the characters that complete a token; those that NFC never changes come first."""
+        found = codes_beginning(start)
+        codes: Ids64 = found[self._classes.of[found] != self._classes.surrogate]
+        if not len(codes) or not self._pairs.is_made[id]:
+            return np.zeros(0, np.int64)
         size = len(chr(int(codes[0])).encode()) - len(start)
         rest = codes & ((1 << 6 * size) - 1)
         codes = codes[self._pairs.apart(id)[self._first_ids(size)[rest]]]
@@ -90,13 +108,7 @@ class TokenTexts:
             depends, changes = unstable_code_points()
             codes = codes[~changes[codes]]
             codes = codes[np.argsort(depends[codes], kind="stable")]
-        classes, firsts = np.unique(self._classes.of[codes], return_index=True)
-        for class_, first in zip(classes.tolist(), codes[firsts].tolist(), strict=True):
-            if self.is_normal(before + chr(first)):
-                yield chr(first)
-                continue
-            alike = map(chr, codes[self._classes.of[codes] == class_].tolist())
-            yield next((char for char in alike if self.is_normal(before + char)), chr(first))
+        return codes
 
     def _first_ids(self, size: int) -> Ids64:
         """Return the first id that each string of `size` continuation bytes merges to.
@@ -125,6 +137,17 @@ class TokenTexts:
     def is_normal(self, text: str) -> bool:
         """Return whether NFC keeps a text, if it is applied."""
         return not self.normalizes or UnicodeForm("NFC").normalize(text) == text
+
+    def end_of_normal(self, text: str) -> str | None:
+        """Return the end of a text that NFC may join with more text; None if NFC changes it."""
+        if not self.is_normal(text):
+            return None
+        at = len(text)
+        while at:
+            at -= 1
+            if begins_anew(text[at]):
+                break
+        return text[at:]
 
     def places(self, id: int) -> range:
         """Return the places of an id in `ids`."""

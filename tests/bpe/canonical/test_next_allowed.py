@@ -61,7 +61,9 @@ def check(tok: Tokenizer, rng: Random, letters: list[str], longest: int, asked: 
         allowed = ids_of_mask(tok.next_allowed(start), tok.vocab_size)
         refused = found[start].difference(allowed)
         assert not refused, (start, refused, tok.added_tokens, letters)
-        assert all(tok.why_refused(start, id) is None for id in allowed[:5])
+        chosen = {*allowed[:5], *(token.id for token in tok.added_tokens)}
+        for each in chosen.union(each for each in allowed if each > 255):
+            assert (tok.why_refused(start, each) is None) == (each in allowed), (start, each)
         last = tok._cut_before(start, len(start) - 1)
         for id in allowed:
             if id < 256 and rng.random() < 0.9:
@@ -334,6 +336,27 @@ def test_white_space_after_an_rstrip_token() -> None:
     wide = [300, 0xE3, 0x80]
     assert 0x80 not in ids_of_mask(tok.next_allowed(wide), tok.vocab_size)
     assert 0x81 in ids_of_mask(tok.next_allowed(wide), tok.vocab_size)
+
+
+def test_added_tokens_that_are_not_found() -> None:
+    added = [
+        AddedToken("<e>", 300, rstrip=True), AddedToken("<f>", 301),
+        AddedToken("a<f>", 302, normalized=True), AddedToken("\n", 303, normalized=True),
+        AddedToken(">1", 304),
+        AddedToken("<g>", 305, lstrip=True),
+    ]  # fmt: skip
+    tok = small(added_tokens=added)
+    for text, wanted in {
+        "b": {300, 301, 303, 304, 305},  # "<f>" is searched before "a<f>"
+        "<e>": {300, 301, 304, 305},  # takes the line break before "\n" is searched
+        "<f": {300, 301, 303, 305},  # "<f>1" has "<f>"
+        "b ": {300, 301, 303, 304},  # "<g>" takes the space
+        "<f>": {300, 301, 303, 304, 305},
+    }.items():
+        ids = tok.encode(text, "allow")
+        allowed = set(ids_of_mask(tok.next_allowed(ids), tok.vocab_size))
+        assert allowed.intersection(range(300, 306)) == wanted, text
+        assert {id for id in range(300, 306) if tok.why_refused(ids, id) is None} == wanted
 
 
 def test_a_mark_that_nfc_keeps() -> None:
