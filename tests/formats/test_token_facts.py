@@ -222,7 +222,7 @@ def test_roles_follow_from_published_texts() -> None:
     assert names == {"<|im_end|>": 1, "<|eot_id|>": 2, "▁<PRE>": 3, "<PRE>": 4, "[PAD]": 6}
     roles = roles_of_names(names)
     assert roles == {"eot": 2, "fim_prefix": 4, "fim_pad": 6}
-    assert end_ids(TokenFacts(ends=(9,)), roles, names) == (1, 2, 6, 9)
+    assert end_ids((9,), roles, names) == (1, 2, 6, 9)
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_roles_follow_from_published_texts() -> None:
     ],
 )
 def test_some_ends_exclude_others(texts: str, ends: tuple[int, ...]) -> None:
-    assert end_ids(TokenFacts(), {}, known_names(enumerate(texts.split()))) == ends
+    assert end_ids((), {}, known_names(enumerate(texts.split()))) == ends
 
 
 def test_the_end_of_sequence_of_plamo_excludes_a_text() -> None:
     names = known_names(enumerate(["</s>", "<|plamo:eos|>"]))
-    assert end_ids(TokenFacts(), {"eos": 1}, names) == (1,)
+    assert end_ids((), {"eos": 1}, names) == (1,)
