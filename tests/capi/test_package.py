@@ -338,7 +338,7 @@ def test_the_exports_and_dependencies_of_the_shared_library(prefix: Path) -> Non
 @pytest.mark.skipif(BUILD is None, reason="needs PRETOK_BUILD")
 def test_programs_are_linked_without_optimization() -> None:
     """With link-time optimization, each of 31 programs would take 17 seconds to link."""
-    symbols = ran(tool("nm"), Path(str(BUILD)) / "encoding")
+    symbols = ran(tool("nm"), Path(str(BUILD)) / "tests" / "encoding")
     assert " main\n" in symbols
     assert "lto_priv" not in symbols
 
