@@ -101,12 +101,7 @@ def test_places_depend_on_nothing_else(vocabulary: bpe.Vocabulary, native: Backe
     assert places(pickle.loads(pickle.dumps(found)))[1:] == expected[1:]
 
 
-@pytest.mark.parametrize("backend", ["python", "native"])
-def test_segments_may_change_after_a_call(
-    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
-) -> None:
-    if backend == "native":
-        request.getfixturevalue("native")
+def test_segments_may_change_after_a_call(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=PLAIN_TOKENS, backend=backend)
     expected = places(tokenizer.encode_segments(["é", [7, 8], b"\xc3\xa9", [9], "ab"]))
     assert expected[2][-1] == 4
@@ -128,13 +123,8 @@ def test_many_policies_take_linear_time(vocabulary: bpe.Vocabulary, native: Back
     assert growth(encode, 4_000) < TOO_MUCH
 
 
-@pytest.mark.parametrize("backend", ["python", "native"])
-def test_many_parts_take_linear_time(
-    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
-) -> None:
+def test_many_parts_take_linear_time(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     """Each part between exact tokens is searched in its own ranges, also after normalizing."""
-    if backend == "native":
-        request.getfixturevalue("native")
     for normalizer in (None, NormalizerChain((Lowercase(),))):
         tokenizer = Tokenizer(
             vocabulary, "gpt2", added_tokens=ADDED[:2], normalizer=normalizer, backend=backend
@@ -170,12 +160,7 @@ def expected_ids(tokenizer: Tokenizer, segments: list[tuple[str, str]]) -> list[
     return ids + tokenizer.encode(text, "plain")
 
 
-@pytest.mark.parametrize("backend", ["python", "native"])
-def test_definition(
-    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
-) -> None:
-    if backend == "native":
-        request.getfixturevalue("native")
+def test_definition(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=PLAIN_TOKENS, backend=backend)
     random = seeded("definition of segments")
     for _ in range(max_examples(1000) * 10):
@@ -189,13 +174,8 @@ def test_definition(
         assert tokenizer.encode_segments(segments, joined=False).ids.tolist() == apart
 
 
-@pytest.mark.parametrize("backend", ["python", "native"])
-def test_harmless_content(
-    vocabulary: bpe.Vocabulary, backend: BackendName, request: pytest.FixtureRequest
-) -> None:
+def test_harmless_content(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
     """The ids are those of the whole text if no match crosses an end."""
-    if backend == "native":
-        request.getfixturevalue("native")
     random = seeded("harmless segments")
     for normalizer in (None, "NFC"):
         tokenizer = Tokenizer(
