@@ -12,8 +12,8 @@ namespace {
 
 using Ids = std::map<std::string, std::uint32_t>; // by token
 
-// Adds the members of a JSON object whose values are whole numbers. Returns false if `text` is
-// not a JSON object.
+// Adds the members of a JSON object whose values are ids, and ignores other types of values.
+// Returns false if `text` is not a JSON object, or a number is no id below 1,000,000,000.
 bool read_ids(std::string_view text, Ids &ids) {
   if (!is_utf8(text))
     return false;
@@ -41,10 +41,15 @@ bool read_ids(std::string_view text, Ids &ids) {
     reader.skip_space();
     std::uint32_t id = 0;
     const char *const value = reader.at();
-    if (reader.short_number(id) && reader.at() != value)
+    if (reader.short_number(id) && reader.at() != value) {
       ids[token] = id;
-    else if (!reader.skip_value())
-      return false;
+    } else {
+      if (!reader.skip_value())
+        return false;
+      const char first = *value;
+      if (first == '-' || (first >= '0' && first <= '9'))
+        return false;
+    }
     reader.skip_space();
   }
   reader.skip_space();
@@ -81,9 +86,11 @@ LoadError write_byte_level_json(std::string_view vocabulary, std::string_view me
                                 std::string_view added, std::string &json) {
   Ids ids;
   if (!read_ids(vocabulary, ids))
-    return malformed("expected a JSON object of tokens and their ids as vocabulary");
+    return malformed("expected a JSON object of tokens and their ids, which are below "
+                     "1,000,000,000, as vocabulary");
   if (!added.empty() && !read_ids(added, ids))
-    return malformed("expected a JSON object of tokens and their ids as added tokens");
+    return malformed("expected a JSON object of tokens and their ids, which are below "
+                     "1,000,000,000, as added tokens");
   if (!is_utf8(merges))
     return malformed("expected merges in UTF-8");
   constexpr char BYTE_LEVEL[] = R"({"type":"ByteLevel","add_prefix_space":false,)"

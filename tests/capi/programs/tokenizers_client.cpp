@@ -110,6 +110,15 @@ int UseHostileArguments() {
                                                merges.data(), merges.size(), nullptr,
                                                0) != nullptr)
       return 5;
+  // A number that is no id is no reason to drop the token.
+  for (const std::string number : {"-1", "1.0", "1e0", "1000000000", "12345678901234567890"}) {
+    const std::string tokens = R"({"a":0,"b":)" + number + "}";
+    if (byte_level_bpe_tokenizers_new_from_str(tokens.data(), tokens.size(), "", 0, nullptr, 0))
+      return 7;
+    if (byte_level_bpe_tokenizers_new_from_str(vocabulary.data(), vocabulary.size(), "a b", 3,
+                                               tokens.data(), tokens.size()))
+      return 8;
+  }
   return id == -1 ? 0 : 6;
 }
 
