@@ -19,16 +19,17 @@ A joint is weaker: the text may be cut there, but a pre-token of u + v may hold 
 then cut in two, and all other pre-tokens stay. There are two kinds of joints:
 
 - One rule holds the pair, conditions 2 and 3 are true for the other rules, and no rule before it
-  begins with b. The rule is a Run without a limit whose body has a and b, or a CasedWord in whose
-  lowercase run they are. So its match in u ends after a, and its match in v begins with b and ends
-  where that of u + v does.
-- Only Spaces rules hold the pair, among them ALL, but none that ends at a line break. In u + v, a
+  begins with b. The rule is a Run without a limit whose body has a and b, and whose tail does not
+  have a, or a CasedWord in whose lowercase run they are. So its match in u ends after a, and its
+  match in v begins with b and ends where that of u + v does.
+- Only Spaces rules hold the pair: ALL_BUT_LAST, ALL after it, and maybe END_OF_TEXT. In u + v, a
   run of white space without its last code point is one pre-token, or the whole run at the end of
-  the text. The parts of the run in u and in v are split alike.
+  the text. The parts of the run in u and in v are split alike. Without ALL_BUT_LAST, another rule
+  could take the last code point of the run as its lead in v only.
 
-Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a
-or b. Then the pair lies in a gap of each earlier stage, and no rule of these stages reads past a.
-Later stages see two pieces.
+Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a.
+Then a lies in a gap of each earlier stage, no rule that begins in u reads past a, and a piece of
+u + v either ends after a or goes on as v begins. Later stages see two pieces.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from pretok.charsets.classified_text import Classifier
 from pretok.machine.program import compile_rules
 from pretok.rules import (
     ALL,
-    BEFORE_NEWLINE,
+    ALL_BUT_LAST,
     END_OF_TEXT,
     LAST_NEWLINE,
     CasedWord,
@@ -70,8 +71,7 @@ class PairCuts:
 
     def __init__(self, stages: Sequence[Stage], version: str) -> None:
         """Prepare the stages; `version` is the Unicode version of the split."""
-        drops = any(stage.drops_text for stage in stages)
-        self._stages = [] if drops else [_StagePairs(stage, version) for stage in stages]
+        self._stages = [_StagePairs(stage, version) for stage in stages]
 
     def is_cut(self, before: str, after: str) -> bool:
         """Return whether a text may be cut between two code points, whatever is around them."""
@@ -80,7 +80,7 @@ class PairCuts:
                 return False
             if stage.is_cut(before, after):
                 return True
-            if stage.reads(before) or stage.reads(after):
+            if stage.reads(before):
                 return False
         return False
 
@@ -133,7 +133,8 @@ class _StagePairs:
         self._rules = stage.rules
         spaces = [rule for rule in stage.rules if isinstance(rule, Spaces)]
         through = [rule.through for rule in spaces]
-        self._joins_spaces = not {LAST_NEWLINE, BEFORE_NEWLINE} & {*through} and not any(
+        unconditional = [each for each in through if each is not END_OF_TEXT]
+        self._joins_spaces = unconditional == [ALL_BUT_LAST, ALL] and not any(
             rule.at_most for rule in spaces
         )
         first = next((at for at, rule in enumerate(stage.rules) if rule in spaces), 0)
@@ -154,7 +155,7 @@ class _StagePairs:
         """Return whether only one rule holds the pair, and its match may be cut in two there."""
         holding = [rule for rule in self._rules if self._holds(rule, before, after)]
         if holding and all(isinstance(rule, Spaces) for rule in holding):
-            return self._joins_spaces and any(self._begins(rule, before) for rule in holding)
+            return self._joins_spaces
         if len(holding) != 1 or any(self._sees_end(rule, before, after) for rule in self._rules):
             return False
         rule, has = holding[0], self._has
@@ -163,8 +164,8 @@ class _StagePairs:
             return False
         if isinstance(rule, Run):
             is_plain = rule.at_most is None and rule.at_least == 1 and not rule.lead_required
-            in_tail = has(rule.tail, before) or has(rule.tail, after)
-            return is_plain and not in_tail and has(rule.body, before) and has(rule.body, after)
+            in_body = has(rule.body, before) and has(rule.body, after)
+            return is_plain and in_body and not has(rule.tail, before)
         if not isinstance(rule, CasedWord):
             return False
         in_suffix = rule.suffix is not None and _contracts(rule.suffix, before, after)

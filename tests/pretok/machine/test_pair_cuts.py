@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import chain, product
 from random import Random
 
 import pytest
@@ -10,8 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
+from pretok.charsets import sets
 from pretok.machine.pair_cuts import PairCuts
 from pretok.preset import Preset
+from pretok.rules import (
+    ALL,
+    ALL_BUT_LAST,
+    BEFORE_NEWLINE,
+    END_OF_TEXT,
+    LAST_NEWLINE,
+    CasedWord,
+    Contraction,
+    Groups,
+    Literal,
+    Run,
+    Spaces,
+)
 from pretok.stage import Stage
 from strategies import any_rules
 from support import PRESET_NAMES, max_examples, seeded
@@ -63,6 +79,14 @@ def test_known_pairs() -> None:
         (True, False), (False, True), (False, False), (False, False), (True, False),
         (False, False),
     ]  # fmt: skip
+    assert pairs("cl100k", "\nd", " d") == [(True, False), (False, False)]
+    assert pairs("qwen2", "12") == [(True, False)]
+    for pair, rules in {
+        "1a": (Groups(sets.NUMBER, 3), Run(WORD)),
+        "1,": (Groups(sets.NUMBER, 3, unless_before=WORD), Run(sets.PUNCTUATION)),
+        "a1": (Literal("1", "b"),),
+    }.items():
+        assert PairCuts([Stage(rules)], "16.0").is_cut(*pair)
 
 
 @settings(max_examples=max_examples(8))
@@ -74,3 +98,90 @@ def test_random_rules(rules: list[tuple[pretok.Rule, str]], seed: int) -> None:
         cuts = PairCuts(tok.preset.stages, tok.unicode)
         check(tok, cuts.is_cut, Random(seed), joins=False)
         check(tok, cuts.is_joint, Random(seed), joins=True)
+
+
+WORD = sets.LETTER
+SIGNS = sets.OTHER | sets.NUMBER
+ENDS = (Spaces(END_OF_TEXT), Spaces(LAST_NEWLINE), Spaces(ALL_BUT_LAST), Spaces(ALL))
+# Two stages are two lists. Each stage tells apart the conditions of pair_cuts.py.
+STAGES: list[list[list[pretok.Rule]]] = [
+    [[Spaces(ALL)]],
+    [[Spaces(ALL_BUT_LAST), Spaces(ALL)]],
+    [[Spaces(ALL_BUT_LAST, at_least=2, at_most=2), Spaces(ALL)]],
+    [[Spaces(BEFORE_NEWLINE), Spaces(ALL)]],
+    [[Spaces(LAST_NEWLINE), Spaces(ALL)]],
+    [[Spaces(ALL_BUT_LAST), Spaces(LAST_NEWLINE), Spaces(ALL)]],
+    [[Spaces(ALL_BUT_LAST)]],
+    [[Spaces(ALL, at_least=2, at_most=2)]],
+    [[*ENDS]],
+    [[*ENDS[1:]]],
+    [[ENDS[0], Run(WORD, lead=sets.SPACE), *ENDS[1:]]],
+    [[ENDS[0], Run(sets.SPACE, at_most=1), *ENDS[1:], Run(WORD)]],
+    [[Run(WORD, lead=sets.SPACE), Run(SIGNS, tail=sets.NEWLINE), *ENDS[1:]]],
+    [[Run(WORD, lead=sets.SPACE, lead_required=True), Spaces(ALL)]],
+    [[Run(WORD, lead=sets.SPACE), Spaces(ALL)]],
+    [[Run(WORD, lead=sets.SPACE), Spaces(ALL), Spaces(ALL_BUT_LAST)]],
+    [[Spaces(ALL_BUT_LAST), Run(WORD | sets.SPACE)]],
+    [[Run(WORD | SIGNS, tail=SIGNS)]],
+    [[Run(WORD, tail=sets.LOWER | SIGNS)]],
+    [[Run(WORD, tail=SIGNS, tail_at_most=1)]],
+    [[Run(WORD, tail=SIGNS), Run(SIGNS, at_most=1)]],
+    [[Run(WORD, at_most=2)]],
+    [[Run(WORD, at_least=2)]],
+    [[Run(SIGNS, at_most=1, tail=WORD)]],
+    [[Run(sets.NUMBER), Run(sets.NUMBER | WORD)]],
+    [[Literal("1a"), Literal("a", "1")]],
+    [[Literal("1a")]],
+    [[Literal("aB"), Run(WORD)]],
+    [[Groups(sets.NUMBER, 3), Run(WORD)]],
+    [[Groups(sets.NUMBER, 2, at_least=2), Run(WORD)]],
+    [[Groups(sets.NUMBER, 3, unless_before=WORD), Run(SIGNS)]],
+    [[Groups(sets.NUMBER, 2, unless_before=WORD), Run(sets.NUMBER | WORD)]],
+    [[Contraction("b", ignore_case=True), Run(WORD), Run(SIGNS)]],
+    [[Contraction("a"), Run(WORD), Run(SIGNS)]],
+    [[CasedWord(sets.UPPER, sets.LOWER, suffix=Contraction("aa")), Run(SIGNS)]],
+    [[CasedWord(sets.UPPER | sets.CASELESS, sets.LOWER | sets.CASELESS)]],
+    [[CasedWord(sets.UPPER | sets.CASELESS, WORD, lead=SIGNS)]],
+    [[Run(WORD)], [Run(WORD, at_most=2)]],
+    [[Spaces(ALL_BUT_LAST), Spaces(ALL)], [Run(WORD, at_most=1), Run(sets.SPACE, at_most=1)]],
+    [[Groups(sets.NUMBER, 3, unless_before=WORD)], [Run(WORD), Run(SIGNS, at_most=1)]],
+    [[Run(sets.NUMBER, at_most=3)], [Run(WORD | sets.NUMBER), Run(SIGNS)]],
+    [
+        [CasedWord(sets.UPPER, sets.CASELESS, suffix=Contraction("aa"))],
+        [Run(sets.LOWER, at_most=1)],
+    ],
+]
+
+
+@pytest.mark.parametrize("at", range(len(STAGES)))
+def test_short_texts(at: int) -> None:
+    """Try all places of all texts of up to 4 letters, and of a longer one."""
+    stages = [Stage(tuple(rules)) for rules in STAGES[at]]
+    tok = pretok.PreTokenizer(Preset("short", stages=stages))
+    cuts = PairCuts(tok.preset.stages, tok.unicode)
+    letters = "aB1\u4e001' \n"
+    are_cuts = {pair for pair in product(letters, repeat=2) if cuts.is_cut(*pair)}
+    are_joints = {pair for pair in product(letters, repeat=2) if cuts.is_joint(*pair)}
+    split = cache(tok.split)
+    texts = [product(letters, repeat=size) for size in range(2, 5)]
+    for text in map("".join, chain(*texts, [tuple("B'aaB")])):
+        for place in range(1, len(text)):
+            pair = text[place - 1], text[place]
+            left, right = split(text[:place]), split(text[place:])
+            if pair in are_cuts:
+                assert split(text) == left + right, (text, place)
+            elif pair in are_joints:
+                joined = [*left[:-1], left[-1] + right[0], *right[1:]]
+                assert split(text) in (left + right, joined), (text, place)
+
+
+def test_other_behaviors() -> None:
+    """Only stages whose matches and gaps are pre-tokens prove cuts."""
+    rules = (Run(sets.LETTER), Run(sets.NUMBER))
+    for behavior in ("removed", "merged_with_previous", "merged_with_next", "contiguous"):
+        other = Stage(rules, behavior=behavior)
+        for stages in ([other], [other, Stage(rules)]):
+            cuts = PairCuts(stages, "16.0")
+            assert not cuts.is_cut("a", "1")
+            assert not cuts.is_joint("a", "b")
+        assert PairCuts([Stage(rules), other], "16.0").is_cut("1", "a")
