@@ -197,27 +197,22 @@ class TokenizerBudgets(TokenizerEditing):
         """Return the number of ids that the template adds to a text."""
         return sum(map(len, self.template)) if add_special_tokens else 0
 
-    def _safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
+    def _safe_cut(self, text: bytes, special: Special = "raise") -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
 
-        The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
-        true if other text is appended to `text`, so a long text can be encoded in parts. Returns
-        the last such offset that the backend finds. The Python backend always returns 0. So do all
-        backends if Python applies a normalizer other than NFC, or if every text gets a prefix.
-
-        If `in_parts`, encode both sides of the cut with `_encode_part`. There are then also cuts if
-        every text gets a prefix, as in Llama 2, and cuts of `_proven_cut`.
+        The ids of text[:cut], followed by those of text[cut:], both encoded by `_encode_part`, are
+        the ids of `text`. This stays true if other text is appended to `text`, so a long text can
+        be encoded in parts. Returns the last such offset that C++, or else `_proven_cut`, finds.
         """
         data = as_bytes(text)
-        if in_parts and not self._pipeline.finds_cuts:
-            return self._proven_cut(data, special)
-        return self._pipeline.safe_cut(data, special, in_parts)
+        cut = self._pipeline.safe_cut(data, special)
+        return self._proven_cut(data, special) if cut is None else cut
 
     def _encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
         """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
 
-        The ids of all parts, one after the other, are the ids of the text, if `_safe_cut` with
-        `in_parts` finds each cut in the text after the previous cut. Raises the errors of `encode`.
+        The ids of all parts, one after the other, are the ids of the text, if `_safe_cut` finds
+        each cut in the text after the previous cut. Raises the errors of `encode`.
         """
         return self._pipeline.encode_part(text, special, is_first)
 

@@ -45,7 +45,7 @@ class TokenizerSessions(TokenizerBudgets):
         >>> [stream.feed("a"), stream.feed("b"), stream.finish()]
         [[], [], [256]]
         """
-        find_cut = partial(self._safe_cut, special=special, in_parts=True)
+        find_cut = partial(self._safe_cut, special=special)
         template = self.template if add_special_tokens else Template()
         return EncodeStream(self._pipeline, find_cut, special, errors, template, bool(continuation))
 

@@ -67,7 +67,7 @@ def _parts(
         held_out = is_held_out(head, options)
         texts = cut_parts(
             chain([head], blocks),
-            lambda text: tokenizer._safe_cut(text, options.special, in_parts=True),
+            lambda text: tokenizer._safe_cut(text, options.special),
             PART,
             options.max_text,
             lambda: TextFileError(

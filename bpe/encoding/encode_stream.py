@@ -46,10 +46,10 @@ class EncodeStream:
     ) -> None:
         """Check the arguments; `Tokenizer.encode_stream` explains them.
 
-        `find_cut` returns a safe cut, as in `Pipeline.safe_cut` with `in_parts`.
+        `find_cut` returns a safe cut, as in `Pipeline.safe_cut`.
         """
         validate_text("", errors)
-        pipeline.safe_cut(b"", special, True)  # checks `special`
+        pipeline.policy(special)  # checks it
         self._pipeline = pipeline
         self._find_cut = find_cut
         self._special = special

@@ -388,40 +388,25 @@ class Pipeline:
             return None
         return self.backend.session(self._policies.added_for("allow"), continuation)
 
-    def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
+    def safe_cut(self, data: bytes, special: Special) -> int | None:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
-        The cut is safe for any text that may follow `data`. The result is the last such offset that
-        the backend finds, and 0 without `finds_cuts`. If `in_parts`, both sides of the cut will be
-        encoded by `encode_part`, else each as a text.
+        The cut is safe for any text that may follow `data`, if `encode_part` encodes both sides.
+        The result is the last such offset that C++ finds. Returns None if Python has to normalize
+        or to encode.
         """
-        if not self._has_spans:
-            return 0
-        later = in_parts and self._has_later_parts
-        return self.backend.safe_cut(data, self._policies.added_for(special), later)
+        if not self._has_spans or isinstance(self.backend, PythonBackend):
+            return None
+        return self.backend.safe_cut(data, self._policies.added_for(special))
 
     def encode_part(
         self, data: bytes, special: Special, is_first: bool, continuation: bool = False
     ) -> Ids:
-        """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`.
+        """Return the ids of a part of a text, cut by `safe_cut`.
 
         `continuation` says whether the whole text continues another one.
         """
-        continuation |= not is_first and (self._has_later_parts or not self.finds_cuts)
-        return self.encode_array(data, special, "replace", 1, continuation)
-
-    @property
-    def finds_cuts(self) -> bool:
-        """True if `safe_cut` searches for cuts; if not, only `Tokenizer._proven_cut` does.
-
-        The parts after a proven cut are encoded as continuations.
-        """
-        return self._has_spans and not isinstance(self.backend, PythonBackend)
-
-    @property
-    def _has_later_parts(self) -> bool:
-        """True if the parts after a safe cut are encoded as continuations."""
-        return self._normalizer is None and not isinstance(self.backend, PythonBackend)
+        return self.encode_array(data, special, "replace", 1, continuation or not is_first)
 
     def _encode_each(self, texts: list[Text], special: Special, errors: Errors) -> list[list[int]]:
         """Return the ids of each text; a SpecialTokenError has the index of its text."""

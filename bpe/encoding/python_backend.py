@@ -229,15 +229,6 @@ class PythonBackend:
         """
 
     @staticmethod
-    def safe_cut(text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
-        """Return a byte offset at which a cut of `text` does not change the ids: 0 for none.
-
-        The cut is safe for any text that may follow `text`. Pass later=True if you encode the part
-        after the cut as a continuation.
-        """
-        return 0
-
-    @staticmethod
     def all_take_fast_path(texts: list[Any], only_str: bool, only_ascii: bool) -> bool:
         """Return True only if `encode_batch` can take `texts` without checking them.
 

@@ -209,13 +209,12 @@ py::tuple NativeTokenizer::spans_of_normalized(const py::bytes &text,
   return spans_result(std::move(ids), std::move(spans));
 }
 
-std::size_t NativeTokenizer::safe_cut(const py::bytes &text, const AddedTokenPhases &added,
-                                      bool later) const {
+std::size_t NativeTokenizer::safe_cut(const py::bytes &text,
+                                      const AddedTokenPhases &added) const {
   const Tokenizer &tokenizer = tokenizers_.whole();
   const ByteView bytes = bytes_of(text);
   return unlocked(bytes.size, [&] {
-    return find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes.data, bytes.size,
-                    later ? Encoder::Part::LATER : Encoder::Part::FIRST)
+    return find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes.data, bytes.size)
         .position;
   });
 }
@@ -395,8 +394,7 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("added"), py::arg("threads") = 0)
       .def("encode_segments", &Native::encode_segments, py::arg("segments"),
            py::arg("searches"), py::arg("special"))
-      .def("safe_cut", &Native::safe_cut, py::arg("text"), py::arg("added"),
-           py::arg("later") = false)
+      .def("safe_cut", &Native::safe_cut, py::arg("text"), py::arg("added"))
       .def("merge", &Native::merge, py::arg("pre_token"))
       .def("merges", on_self(&Native::merges))
       .def("decode", &Native::decode, py::arg("ids"))

@@ -73,9 +73,9 @@ public:
   // Does not normalize `text`. A token that is only the prefix has an empty span.
   py::tuple spans_of_normalized(const py::bytes &text, const AddedTokenPhases &added) const;
   // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
-  // if find_cut (find_cut.hpp) finds none. If `later`, the caller passes the part after the cut
-  // to encode_array as a continuation.
-  std::size_t safe_cut(const py::bytes &text, const AddedTokenPhases &added, bool later) const;
+  // if find_cut (find_cut.hpp) finds none. The caller passes the part after the cut to
+  // encode_array as a continuation.
+  std::size_t safe_cut(const py::bytes &text, const AddedTokenPhases &added) const;
 
   // Returns the ids of one pre-token.
   py::list merge(const py::bytes &pre_token) const;

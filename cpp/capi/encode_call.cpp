@@ -72,7 +72,7 @@ pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
     return refuse(dropout_tokenizer->encode_some(text, size, *policy, draws, ids, first_part),
                   0, error);
   }
-  const Encoder::Part which = position == 0 ? first_part : later_part();
+  const Encoder::Part which = position == 0 ? first_part : Encoder::Part::LATER;
   return refuse(tokenizer->encode(text, size, *policy, cache, ids, which), position, error);
 }
 

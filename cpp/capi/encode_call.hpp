@@ -54,19 +54,9 @@ struct EncodeCall {
 
   // Appends the ids of `text`, without the template. `position` is the offset of `text` in the
   // whole text. If it is not 0, `text` must begin at a safe cut (a position where a cut does
-  // not change the ids) that find_cut found with the argument later_part(), and there must be
-  // no dropout.
+  // not change the ids) that find_cut found, and there must be no dropout.
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
-
-  // Returns how `encode` encodes text after a cut. If marks stand for spaces, this is LATER:
-  // TextSpaces may put a space before a FIRST part, which would be wrong after a cut. All other
-  // models encode the text as a text of its own, because Tokenizer cannot normalize a LATER
-  // part.
-  Encoder::Part later_part() const {
-    return tokenizer->encoder().spaces().are_marks ? Encoder::Part::LATER
-                                                   : Encoder::Part::FIRST;
-  }
 
   // Adds to `result` the number of ids that `encode` would append.
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,

@@ -59,11 +59,11 @@ struct pretok_encode_stream {
       ~Undo() { held.resize(std::min(held.size(), size)); }
     } undo{held, before};
     const bool searches = held.size() >= next_search;
-    const std::size_t cut = searches ? find_cut(call.tokenizer->encoder(), *call.policy,
-                                                call.tokenizer->normalizer(), held.data(),
-                                                held.size(), call.later_part())
-                                           .position
-                                     : 0;
+    const std::size_t cut =
+        searches ? find_cut(call.tokenizer->encoder(), *call.policy,
+                            call.tokenizer->normalizer(), held.data(), held.size())
+                       .position
+                 : 0;
     IdBuffer new_ids;
     if (const pretok_status status = encode(cut, new_ids, error))
       return status;

@@ -53,9 +53,10 @@ inline std::vector<AddedToken> some_added(Input &input, Treatment &treatment) {
 }
 
 inline Ids ids_of(const Encoder &encoder, const AddedTokens &added, PreTokenCache &cache,
-                  const std::uint8_t *data, std::size_t size, Refusal &refusal) {
+                  const std::uint8_t *data, std::size_t size, Refusal &refusal,
+                  Encoder::Part which = Encoder::Part::FIRST) {
   IdBuffer ids;
-  refusal = encoder.encode(data, size, added, cache, ids);
+  refusal = encoder.encode(data, size, added, cache, ids, which);
   return {ids.data(), ids.data() + ids.size()};
 }
 
@@ -141,16 +142,14 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
   const std::size_t end = std::min(text.size(), to + margin);
   const std::vector<std::uint8_t> around(text.begin() + static_cast<std::ptrdiff_t>(first),
                                          text.begin() + static_cast<std::ptrdiff_t>(end));
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
-                       encoder.spaces().prefix != TextSpaces::Prefix::NONE, around.data(),
-                       around.size(), from - first, to - first);
+  const std::size_t cut = safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
+                                           around.data(), from - first, to - first);
   if (cut == 0)
     return;
   check(first + cut > from && first + cut <= to, "a cut is within the window");
   Ids joined = ids_of(encoder, added, cache, text.data(), first + cut, ignored);
   const Ids right = ids_of(encoder, added, cache, text.data() + first + cut,
-                           text.size() - first - cut, ignored);
+                           text.size() - first - cut, ignored, Encoder::Part::LATER);
   joined.insert(joined.end(), right.begin(), right.end());
   check(joined == ids, "both sides of a cut together have the ids of the whole text");
 }

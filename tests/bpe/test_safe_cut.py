@@ -1,4 +1,4 @@
-"""Tokenizer._safe_cut: the ids of both parts are those of the text, if tokens are text."""
+"""Tokenizer._safe_cut: the ids of both parts are those of the text."""
 
 from __future__ import annotations
 
@@ -50,13 +50,9 @@ SCHEMES: dict[str, dict[str, Any]] = {
 def test_the_prefix_comes_once(scheme: str, tmp_path: Path, native: BackendName) -> None:
     file = file_of(**FALLBACK, **SCHEMES[scheme], **WORDS, added_tokens=ADDED[:1])
     tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
-    # With "always", a second part would begin with a prefix of its own, so no other cut is safe.
-    assert (tokenizer._safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
-    assert tokenizer._safe_cut(b"ab cd " * 40, in_parts=True) > 200
+    assert tokenizer._safe_cut(b"ab cd " * 40) > 200
     for text in ("ab cd " * 40, "ab  cd ab" * 30, "ab cd" + "é" * 9):
         data = text.encode()
-        cut = tokenizer._safe_cut(data)
-        assert tokenizer.encode(data[:cut]) + tokenizer.encode(data[cut:]) == tokenizer.encode(data)
         assert ids_of_parts(tokenizer, data, 40) == tokenizer.encode(data)
 
 
@@ -68,7 +64,7 @@ def ids_of_parts(
     held, start = b"", 0
     for at in range(0, len(data), size):
         held += data[at : at + size]
-        cut = tokenizer._safe_cut(held, special, in_parts=True)
+        cut = tokenizer._safe_cut(held, special)
         parts.append(tokenizer._encode_part(held[:cut], special, is_first=start == 0))
         held, start = held[cut:], start + cut
     parts.append(tokenizer._encode_part(held, special, is_first=start == 0))
@@ -88,8 +84,9 @@ def test_both_parts_have_the_ids_of_the_text(
         for end in (len(data), len(data) - 7, len(data) // 2):
             # safe_cut sees only the text up to `end`, but its cut is also safe in the whole text.
             cut = tokenizer._safe_cut(data[:end], "allow")
-            ids = tokenizer.encode(data[:cut], "allow") + tokenizer.encode(data[cut:], "allow")
-            assert ids == expected, (text, end, cut)
+            left = tokenizer._encode_part(data[:cut], "allow", is_first=True).tolist()
+            right = tokenizer._encode_part(data[cut:], "allow", is_first=cut == 0).tolist()
+            assert left + right == expected, (text, end, cut)
         for size in (7, 64, 300):
             ids = ids_of_parts(tokenizer, data, size, "allow")
             assert ids == expected, (text, size)
@@ -107,16 +104,15 @@ def check_all_cuts(tokenizer: bpe.Tokenizer, letters: Sequence[str]) -> int:
     rests = [rest.encode() for size in range(3) for rest in strings(letters, size, 16)]
     for text in chain.from_iterable(strings(letters, size, 64) for size in range(1, 7)):
         data = text.encode()
-        for in_parts in (False, True):
-            cut = tokenizer._safe_cut(data, "allow", in_parts=in_parts)
-            if not cut:
-                continue
-            left = encode(data[:cut], "allow", is_first=True).tolist()
-            for rest in rests:
-                right = encode(data[cut:] + rest, "allow", is_first=not in_parts).tolist()
-                whole = encode(data + rest, "allow", is_first=True).tolist()
-                assert left + right == whole, (data, cut, rest)
-            within += split(data) != split(data[:cut]) + split(data[cut:])
+        cut = tokenizer._safe_cut(data, "allow")
+        if not cut:
+            continue
+        left = encode(data[:cut], "allow", is_first=True).tolist()
+        for rest in rests:
+            right = encode(data[cut:] + rest, "allow", is_first=False).tolist()
+            whole = encode(data + rest, "allow", is_first=True).tolist()
+            assert left + right == whole, (data, cut, rest)
+        within += split(data) != split(data[:cut]) + split(data[cut:])
     return within
 
 

@@ -332,7 +332,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Tokenizer.missing_bytes": lambda: (encoder(),),
     "Tokenizer.normalizer": lambda: (encoder(),),
     "Tokenizer.rendered": lambda: (encoder(),),
-    "Tokenizer.safe_cut": lambda: (encoder(), b"ab cd", added(), False),
+    "Tokenizer.safe_cut": lambda: (encoder(), b"ab cd", added()),
     "Tokenizer.session": lambda: (encoder(), added(), True),
     "Tokenizer.span_call": lambda: (encoder(), added(), False, (b"\0" * 9, b"\1" * 9, True)),
     "Tokenizer.span_call()": lambda: ("ab cd",),

@@ -17,23 +17,20 @@ namespace {
 // the last one.
 constexpr std::size_t FIRST_WINDOW = 32;
 constexpr std::size_t WINDOW_FACTOR = 16;
-// The maximum number of added tokens before which a search goes on. A turn of a chat ends with
-// a few tokens, and no cut may be between them.
-constexpr std::size_t MAX_TOKENS = 8;
+// A turn of a chat ends with a few added tokens, and no cut may be between them. Each search
+// before a token leaves out at least 1 / MIN_STEP of the bytes that earlier searches left out.
+constexpr std::size_t MIN_STEP = 8;
 
 // Returns a safe cut between `from` and `to`, if it finds one. The text needs no normalization.
 Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std::uint8_t *data,
-                     std::size_t size, std::size_t from, std::size_t to, Encoder::Part rest) {
+                     std::size_t size, std::size_t from, std::size_t to) {
   const std::size_t first = from - std::min(from, added.longest());
   // The Encoder replaces marks ("▁") by spaces before it splits, so near a mark it splits other
   // bytes than `data`, and a cut of `data` might not be safe.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
     return {};
-  const bool has_prefix =
-      rest == Encoder::Part::FIRST && encoder.spaces().prefix != TextSpaces::Prefix::NONE;
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), &encoder, added, has_prefix, data + first,
-                       size - first, from - first, to - first);
+  const std::size_t cut = safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
+                                           data + first, from - first, to - first);
   return cut == 0 ? Cut{} : Cut{first + cut, first};
 }
 
@@ -68,10 +65,8 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   const std::size_t context = start == 0 ? 0 : added.longest();
   if (normalized.size() <= context)
     return {};
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
-                       encoder.spaces().prefix != TextSpaces::Prefix::NONE, normalized.data(),
-                       normalized.size(), context, normalized.size());
+  const std::size_t cut = safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
+                                           normalized.data(), context, normalized.size());
   // If white space is right before the cut, an exact token with `lstrip` after the cut could
   // take it.
   if (cut == 0 ||
@@ -84,29 +79,26 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
 } // namespace
 
 Cut find_cut(const Encoder &encoder, const AddedTokenPhases &added, Normalizer normalizer,
-             const std::uint8_t *data, std::size_t size, Encoder::Part rest) {
-  if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
-    return {}; // the part after any cut would get a space that the whole text lacks
+             const std::uint8_t *data, std::size_t size) {
   if (normalizer == Normalizer::SENTENCEPIECE || normalizer == Normalizer::CHAIN)
     return {}; // the normalizer may treat the start and the end of any part in a special way
   const bool is_nfc = normalizer == Normalizer::NFC;
   const AddedTokens &tokens = is_nfc ? added.exact : added.all;
-  std::size_t window = FIRST_WINDOW;
-  for (std::size_t count = 0;;) {
+  const std::size_t whole = size;
+  for (std::size_t window = FIRST_WINDOW;;) {
     const std::size_t from = window < size ? size - window : 0;
     const Cut cut =
         is_nfc ? find_cut_with_nfc(encoder, tokens, added.normalized, data, size, from, size)
-               : find_cut_in_text(encoder, tokens, data, size, from, size, rest);
+               : find_cut_in_text(encoder, tokens, data, size, from, size);
     if (cut.position != 0)
       return cut;
     const std::size_t first = from - std::min(from, tokens.longest());
     const std::size_t end =
         first + tokens.clear_places(data + first, from - first, size - first).start;
-    if (end > from && count < MAX_TOKENS) {
+    if (end > from) {
       // There is no cut after the last token. Search the text up to a part of this token.
-      size = end - 1;
+      size = std::min(end - 1, size - std::min(size, (whole - size) / MIN_STEP));
       window = FIRST_WINDOW;
-      ++count;
     } else if (from == 0) {
       return {};
     } else {

@@ -16,13 +16,11 @@ struct Cut {
   std::size_t first = 0;
 };
 
-// Returns a safe cut of data[0..size). Encoding both parts gives the ids of the whole text,
-// whatever text follows. `rest` says how the caller encodes the part after the cut: as a LATER
-// part, or as a text of its own (FIRST), which may get a prefix. Searches from the end, also
-// before the last few added tokens. The time is linear in the distance of the cut from the end,
-// or in `size` if there is no cut.
+// Returns a safe cut of data[0..size). Encoding the part before it and, as a LATER part, the
+// part after it gives the ids of the whole text, whatever text follows. Searches from the end,
+// also before the last added tokens. The time is linear in the distance of the cut from the
+// end, or in `size` if there is no cut.
 Cut find_cut(const Encoder &encoder, const AddedTokenPhases &added, Normalizer normalizer,
-             const std::uint8_t *data, std::size_t size,
-             Encoder::Part rest = Encoder::Part::FIRST);
+             const std::uint8_t *data, std::size_t size);
 
 } // namespace pretok

@@ -5,13 +5,11 @@
 namespace pretok {
 
 std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const Encoder *encoder,
-                             const AddedTokens &added, bool add_prefix_space,
-                             const std::uint8_t *data, std::size_t size, std::size_t from,
-                             std::size_t to) {
+                             const AddedTokens &added, const std::uint8_t *data,
+                             std::size_t from, std::size_t to) {
   const ClearPlaces clear = added.clear_places(data, from, to);
   const auto accepts = [&](std::size_t at) {
-    return (!add_prefix_space || (at < size && data[at] == ' ')) &&
-           (!added.strips() || !AddedTokens::is_white_space_before(data, clear.start, at));
+    return !added.strips() || !AddedTokens::is_white_space_before(data, clear.start, at);
   };
   const auto divides = [&](std::size_t before, bool is_joint) {
     return encoder != nullptr && encoder->divides(data + before, to - before, is_joint);

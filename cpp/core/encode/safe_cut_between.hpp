@@ -8,10 +8,9 @@
 
 namespace pretok {
 
-// Returns a safe cut in the range from < cut <= to, or 0 if it finds none. data[0..size) is the
-// text around these positions. At least added.longest() bytes must come before `from`, unless
-// the text begins at `data`. The result depends only on data[0..size). With `add_prefix_space`,
-// the cut is right before a space: encoding adds a space to any part that begins without one.
+// Returns a safe cut in the range from < cut <= to, or 0 if it finds none. At least
+// added.longest() bytes must come before `from`, unless the text begins at `data`. The result
+// depends only on data[0..to).
 //
 // Proof. AddedTokens::clear_places gives a range of positions. A token may end at the first of
 // them, but no token contains or touches the others, whatever text comes after `to`. The cut is
@@ -23,8 +22,7 @@ namespace pretok {
 // If `encoder` is not nullptr, it encodes both parts, and the cut may lie within a pre-token
 // where no merge joins its sides (Encoder::divides).
 std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const Encoder *encoder,
-                             const AddedTokens &added, bool add_prefix_space,
-                             const std::uint8_t *data, std::size_t size, std::size_t from,
-                             std::size_t to);
+                             const AddedTokens &added, const std::uint8_t *data,
+                             std::size_t from, std::size_t to);
 
 } // namespace pretok

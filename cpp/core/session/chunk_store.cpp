@@ -134,8 +134,6 @@ ChunkRef ChunkStore::find(std::uint64_t hash) {
 }
 
 void ChunkStore::insert(Chunk &chunk) {
-  if (!keeps(chunk.bytes()))
-    return;
   Shard &shard = shard_of(chunk.hash());
   Dropped dropped; // outlives the lock
   const Lock lock(shard);
@@ -165,7 +163,6 @@ void ChunkStore::clear() {
     for (const Slot &slot : table)
       if (slot.chunk != nullptr)
         dropped.add(slot.chunk);
-    shard.hand = 0;
     shard.count.store(0, std::memory_order_relaxed);
     shard.bytes.store(0, std::memory_order_relaxed);
   }
@@ -234,7 +231,7 @@ bool ChunkStore::make_room(Shard &shard, std::size_t bytes, Dropped &dropped) co
       shard.bytes.fetch_add((slots - shard.table.size()) * sizeof(Slot),
                             std::memory_order_relaxed);
       table.swap(shard.table);
-      shard.hand = 0;
+      shard.hand = 0; // it may lie past a table that is smaller than one before `clear`
     }
     return true;
   }

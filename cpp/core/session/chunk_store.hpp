@@ -128,10 +128,10 @@ public:
 
   // Returns the chunk with this hash, or an empty ChunkRef.
   ChunkRef find(std::uint64_t hash);
-  // Keeps a chunk, in place of one with the same hash. Does nothing if it is too large. Throws
+  // Keeps a chunk for which keeps() is true, in place of one with the same hash. Throws
   // std::bad_alloc.
   void insert(Chunk &chunk);
-  // Returns whether `insert` keeps a chunk of this many bytes.
+  // Returns whether a chunk of this many bytes is small enough to keep.
   bool keeps(std::size_t bytes) const { return bytes <= shard_limit_ / LARGEST; }
   void clear();
 

@@ -42,11 +42,7 @@ public:
   Walk(PromptCache &prompts, const Tokenizer &tokenizer, const std::uint8_t *text,
        std::size_t size, const Request &request, PreTokenCache &cache, IdBuffer &ids)
       : prompts_(prompts), tokenizer_(tokenizer), text_(text), size_(size), request_(request),
-        cache_(cache), ids_(ids), first_id_(ids.size()),
-        // Tokenizer normalizes each part as a text of its own.
-        later_(tokenizer.normalizer() == Normalizer::NONE ? Encoder::Part::LATER
-                                                          : Encoder::Part::FIRST),
-        has_cuts_(has_cuts(tokenizer)),
+        cache_(cache), ids_(ids), first_id_(ids.size()), has_cuts_(has_cuts(tokenizer)),
         has_prefix_(!has_cuts_ ||
                     tokenizer.encoder().spaces().prefix != TextSpaces::Prefix::NONE) {}
 
@@ -63,7 +59,7 @@ public:
   }
 
 private:
-  Encoder::Part part() const { return at_ == 0 ? request_.part : later_; }
+  Encoder::Part part() const { return at_ == 0 ? request_.part : Encoder::Part::LATER; }
   unsigned part_flag() const {
     return has_prefix_ && part() == Encoder::Part::FIRST ? IS_FIRST : 0;
   }
@@ -75,13 +71,13 @@ private:
   bool ends_here(std::size_t end) const {
     return segment_ < request_.segment_count && request_.segments[segment_].end <= end;
   }
-  // Returns the number of segments that a chunk up to byte `end` completes. One with given ids
-  // at the end is for the next chunk, unless the text ends there.
+  // Returns the number of segments that a chunk up to byte `end` completes. One that ends there
+  // is for the next chunk, as it may have given ids, unless the text ends there.
   std::size_t count_ends(std::size_t end, bool is_end) const {
     std::size_t at = segment_;
     for (; at < request_.segment_count; ++at) {
       const PromptSegment &segment = request_.segments[at];
-      if (segment.end > end || (segment.end == end && segment.id_count != 0 && !is_end))
+      if (segment.end > end || (segment.end == end && !is_end))
         break;
     }
     return at - segment_;
@@ -183,10 +179,9 @@ private:
         start = segment.end;
     }
     const std::size_t before = start - at_;
-    const std::size_t cut =
-        find_cut(tokenizer_.encoder(), request_.all, tokenizer_.normalizer(), text_ + start,
-                 window - before, later_)
-            .position;
+    const std::size_t cut = find_cut(tokenizer_.encoder(), request_.all,
+                                     tokenizer_.normalizer(), text_ + start, window - before)
+                                .position;
     return cut == 0 ? 0 : before + cut;
   }
 
@@ -234,10 +229,8 @@ private:
     if (result_.refusal.token != nullptr)
       return;
     go_on(before, content);
-    if (!prompts_.store_.keeps(Chunk::bytes_of(key, content))) {
-      last_ = ChunkRef();
+    if (!prompts_.store_.keeps(Chunk::bytes_of(key, content)))
       return;
-    }
     ChunkRef chunk(Chunk::make(key, content));
     if (!chunk)
       return;
@@ -301,7 +294,6 @@ private:
   PreTokenCache &cache_;
   IdBuffer &ids_;
   const std::size_t first_id_;
-  const Encoder::Part later_;
   const bool has_cuts_;
   const bool has_prefix_; // whether something may come before the start of a text
 

@@ -40,11 +40,8 @@ private:
         follows_text ? std::min(CONTEXT, session_.pieces_[left.piece - 1].size) : 0;
     from_ = text_from_ = left.byte - context;
     done_ = left.byte;
-    if (follows_text) {
-      const Piece &before = session_.pieces_[left.piece - 1];
-      proof_start_ = left.byte - std::min(left.byte, before.before);
-      proof_end_ = left.byte + before.after;
-    }
+    if (follows_text)
+      proof_end_ = left.byte + session_.pieces_[left.piece - 1].after;
     const std::size_t before = edit_.start - from_;
     const std::size_t after = plan_.right.byte - edit_.end;
     size_ = before + edit_.size + after;
@@ -95,7 +92,6 @@ private:
       plan_.pieces.push_back({0, 0, 0, NEVER, NEVER, given_});
     }
     last_is_given_ = true;
-    proof_start_ = proof_end_ = 0;
     given_->push_back(static_cast<std::uint32_t>(size));
     Piece &piece = plan_.pieces.back();
     piece.size += size;
@@ -128,8 +124,8 @@ private:
     return {};
   }
 
-  // The end of a piece, and the first and last bytes that prove it as a cut. `last` is NEVER
-  // if it is none.
+  // The end of a piece, and the first and last bytes that prove it as a cut. `first` is 0 if
+  // the cut depends on the start of a piece. `last` is NEVER if the end is no cut.
   struct End {
     std::size_t at;
     std::size_t first;
@@ -157,26 +153,17 @@ private:
     const Cut near = cut_from(std::max(text_from_, done_ - std::min(done_, CONTEXT)), known);
     if (near.position > done_ && near.first != 0)
       return {near.position, near.first, known};
-    if (near.position != 0 && near.position <= done_)
-      return {done_, 0, known};
-    // The text before the context is not known, but a piece begins at done_. So the cut depends
-    // on what proves the start of this piece.
-    const Cut far = cut_from(done_, known);
-    return {std::max(far.position, done_), proof_start_, known};
+    // The text before the context is not known, but a piece begins at done_. The cut depends on
+    // this place.
+    return {cut_from(done_, known).position, 0, known};
   }
 
   // Returns the last safe cut in the text from `start` to `known`, in bytes of the whole new
-  // text; `first` is 0 if the cut depends on where this text begins.
+  // text, or `start`; `first` is 0 if the cut depends on where this text begins.
   Cut cut_from(std::size_t start, std::size_t known) const {
     const Tokenizer &tokenizer = *session_.tokenizer_;
-    // Tokenizer normalizes a LATER part as a text of its own.
-    const Encoder::Part rest = tokenizer.normalizer() == Normalizer::NONE
-                                   ? Encoder::Part::LATER
-                                   : Encoder::Part::FIRST;
     const Cut cut = find_cut(tokenizer.encoder(), *session_.all_, tokenizer.normalizer(),
-                             at(start), known - start, rest);
-    if (cut.position == 0)
-      return {};
+                             at(start), known - start);
     return {start + cut.position, cut.first == 0 ? 0 : start + cut.first};
   }
 
@@ -185,8 +172,7 @@ private:
   // Returns the right place, with the bytes that proved it before the edit. All of them stay.
   End old_end(std::size_t end) const {
     const Piece &before = session_.pieces_[plan_.right.piece - 1];
-    return {end, before.before == NEVER ? 0 : end - before.before,
-            before.after == NEVER ? NEVER : end + before.after};
+    return {end, end - before.before, end + before.after};
   }
 
   Refusal add_piece(const End &next, Encoder::Part part) {
@@ -211,7 +197,6 @@ private:
       piece.after = proof_end_ - done_;
       if (next.first != 0)
         piece.before = done_ - next.first;
-      proof_start_ = next.first;
     }
     plan_.pieces.push_back(std::move(piece));
     return {};
@@ -231,11 +216,8 @@ private:
   std::size_t text_from_ = 0; // the end of the last given ids in it, or from_
   std::array<std::uint8_t, 4096> near_;
   std::vector<std::uint8_t> far_;
-  std::size_t done_ = 0; // the end of the pieces so far
-  // The first and last bytes that prove the cut at done_. The first byte is 0 if the cut
-  // depends on the start of the text, or on given ids.
-  std::size_t proof_start_ = 0;
-  std::size_t proof_end_ = 0;
+  std::size_t done_ = 0;      // the end of the pieces so far
+  std::size_t proof_end_ = 0; // the last byte that proves a cut before done_
   bool last_is_given_ = false;
   std::shared_ptr<std::vector<std::uint32_t>> given_; // of the last piece
 };

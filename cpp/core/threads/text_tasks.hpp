@@ -126,8 +126,7 @@ private:
             const bool has_marks = encoder_ != nullptr && encoder_->spaces().are_marks;
             return has_marks && TextSpaces::has_mark(data, size)
                        ? std::size_t{0}
-                       : safe_cut_between(pre_tokenizer_, encoder_, added_,
-                                          /*add_prefix_space=*/false, data, size, before,
+                       : safe_cut_between(pre_tokenizer_, encoder_, added_, data, before,
                                           before + within);
           });
       if (cut != 0)
