@@ -243,8 +243,6 @@ class PythonText:
             return False
         encode = self._pipeline.encode
         first = encode("a", "allow", "replace")
-        if first == encode("a", "allow", "replace", None, True):
-            return False
         return [last.id, *first] == encode(content + "a", "allow", "replace")
 
     def clone(self) -> PythonText:

@@ -72,13 +72,13 @@ Patch Session::patch_of(const Plan &plan) const {
     return at < plan.ids.size() ? plan.ids.data()[at] : ids_[index + ids_.size() - new_size];
   };
   const std::size_t shorter = std::min(new_size, ids_.size());
-  std::size_t keep = plan.left.id + plan.kept;
-  const bool is_same = new_size == ids_.size() && plan.kept == plan.ids.size();
-  if (is_same)
-    keep = shorter;
-  // The ids after the change may go on like the old ones.
-  while (keep < shorter && new_id(keep) == ids_[keep])
+  // The ids after the plan may go on like the old ones. They do if their number stays.
+  const std::size_t end = new_size == ids_.size() ? plan.left.id + plan.ids.size() : shorter;
+  std::size_t keep = plan.left.id;
+  while (keep < end && new_id(keep) == ids_[keep])
     ++keep;
+  if (keep == end)
+    keep = shorter;
   std::size_t tail = std::min(tail_size, shorter - keep);
   while (tail < shorter - keep && new_id(new_size - tail - 1) == ids_[ids_.size() - tail - 1])
     ++tail;
@@ -95,7 +95,7 @@ void Session::carry_out(const Edit &edit, Plan &&plan, Patch &patch) {
   if (!takes_all_ids)
     ids_.reserve(ids_.size() - (right.id - left.id) + plan.ids.size());
   make_room(pieces_, pieces_.size() - (right.piece - left.piece) + plan.pieces.size());
-  make_room(ranges_, ranges_.size() + plan.ranges.ranges.size());
+  make_room(ranges_, plan.ranges.first + plan.ranges.ranges.size());
   for (std::size_t i = left.piece; i < right.piece; ++i)
     characters_ -= pieces_[i].characters;
   for (const Piece &piece : plan.pieces)
@@ -106,8 +106,7 @@ void Session::carry_out(const Edit &edit, Plan &&plan, Patch &patch) {
     const std::size_t count = plan.ids.size();
     ids_.adopt(plan.ids.release(), count);
   } else {
-    ids_.splice(left.id + plan.kept, right.id, plan.ids.data() + plan.kept,
-                plan.ids.size() - plan.kept);
+    ids_.splice(left.id, right.id, plan.ids.data(), plan.ids.size());
   }
   std::size_t first = left.piece;
   // Appended text makes small pieces. Join them, but for the last one, which ends the text.
@@ -125,7 +124,7 @@ void Session::carry_out(const Edit &edit, Plan &&plan, Patch &patch) {
   splice(pieces_, first, right.piece, std::make_move_iterator(plan.pieces.begin()),
          plan.pieces.size());
   NewRanges &ranges = plan.ranges;
-  splice(ranges_, ranges.first, ranges.last, std::make_move_iterator(ranges.ranges.begin()),
+  splice(ranges_, ranges.first, ranges_.size(), std::make_move_iterator(ranges.ranges.begin()),
          ranges.ranges.size());
   patch = made;
   patch.ids = ids_.data() + made.keep;
@@ -191,7 +190,6 @@ void Session::extend(const std::uint32_t *ids, const std::uint32_t *sizes, std::
   std::copy(ids_.data() + made.left.id, ids_.data() + ids_.size(), room);
   std::copy(ids, ids + count, room + old_ids);
   made.ids.add(old_ids + count);
-  made.kept = old_ids;
   if (count != 0) {
     Piece piece;
     piece.size = text_.size() - made.left.byte + size;

@@ -131,8 +131,8 @@ private:
   // A part of the text between two cuts, with its numbers of bytes, code points and ids. Its
   // end is a safe cut of each text that has the same `before` bytes before the end, or all of
   // them if the text begins later, and the same `after` bytes after it. If `before` is NEVER,
-  // the cut depends on the start of the text or on given ids before the piece. If `after` is
-  // NEVER, the end is none.
+  // the cut depends on the start of the text, of the piece, or on given ids before the piece.
+  // If `after` is NEVER, the end is none.
   struct Piece {
     std::size_t size = 0;
     std::size_t characters = 0;
@@ -152,10 +152,9 @@ private:
     std::size_t byte;
     std::size_t id;
   };
-  // New ranges in place of ranges_[first..last), which begin at byte `start`.
+  // New ranges in place of those from ranges_[first] on, which begin at byte `start`.
   struct NewRanges {
     std::size_t first = 0;
-    std::size_t last = 0;
     std::size_t start = 0;
     std::vector<Range> ranges;
   };
@@ -166,7 +165,6 @@ private:
     NewRanges ranges{};
     std::vector<Piece> pieces{};
     IdBuffer ids{};
-    std::size_t kept = 0; // the number of first ids that stay
   };
   // Replaces the bytes from `start` to `end` by `size` bytes of `text`.
   struct Edit {

@@ -75,8 +75,6 @@ Encoder::Part Session::find_part_after(const AddedToken &token) const {
     return std::vector<std::uint32_t>(ids.data(), ids.data() + ids.size());
   };
   std::vector<std::uint32_t> first = encoded("a", Encoder::Part::FIRST);
-  if (first == encoded("a", Encoder::Part::LATER))
-    return Encoder::Part::LATER;
   first.insert(first.begin(), token.id);
   return first == encoded(token.content + "a", Encoder::Part::FIRST) ? Encoder::Part::FIRST
                                                                      : Encoder::Part::LATER;
@@ -89,15 +87,11 @@ Encoder::Part Session::part_at(const Place &place) const {
 
 Session::NewRanges Session::changed_ranges(const Edit &edit, const Policy &policy,
                                            const Plan &plan) const {
-  // Replaces all ranges that touch the plan, since the ranges at both ends of it may become
-  // one.
-  NewRanges result{ranges_.size(), ranges_.size(), text_.size(), {}};
-  while (result.first != 0 && result.start >= plan.left.byte) {
-    if (result.start > plan.right.byte)
-      result.last = result.first;
+  // Replaces the ranges from the first one that touches the plan, since ranges may become one.
+  NewRanges result{ranges_.size(), text_.size(), {}};
+  while (result.first != 0 && result.start >= plan.left.byte)
     result.start -= ranges_[--result.first].size;
-  }
-  result.ranges.reserve(result.last - result.first + 2);
+  result.ranges.reserve(ranges_.size() - result.first + 2);
   const auto add = [&](std::size_t size, const Policy &added) {
     if (size == 0)
       return;
@@ -107,11 +101,11 @@ Session::NewRanges Session::changed_ranges(const Edit &edit, const Policy &polic
       result.ranges.push_back({size, added});
   };
   std::size_t start = result.start;
-  for (std::size_t i = result.first; i < result.last; start += ranges_[i++].size)
+  for (std::size_t i = result.first; i < ranges_.size(); start += ranges_[i++].size)
     add(std::min(std::max(edit.start, start) - start, ranges_[i].size), ranges_[i].policy);
   add(edit.size, policy);
   start = result.start;
-  for (std::size_t i = result.first; i < result.last; ++i) {
+  for (std::size_t i = result.first; i < ranges_.size(); ++i) {
     const std::size_t end = start + ranges_[i].size;
     add(end - std::min(end, std::max(edit.end, start)), ranges_[i].policy);
     start = end;
@@ -127,10 +121,6 @@ Refusal Session::plan(const Edit &edit, const Policy &policy, PreTokenCache &cac
   plan.pieces.reserve(2);
   Refusal refusal = Planner(*this, edit, cache, plan).make();
   refusal.position += dropped_;
-  const std::size_t common = std::min(plan.ids.size(), plan.right.id - plan.left.id);
-  const std::uint32_t *const old = ids_.data() + plan.left.id;
-  plan.kept =
-      static_cast<std::size_t>(std::mismatch(old, old + common, plan.ids.data()).first - old);
   return refusal;
 }
 

@@ -116,8 +116,20 @@ def test_what_is_shared(vocabulary: bpe.Vocabulary, native: BackendName) -> None
     other = cache.encode_segments([ids[0], [5, 7], ids[2]])
     assert other.reused == first.reused  # the chunk with the ids is not reused
     assert cache.encode_segments(ids, salt="x").reused == 0
+    lines: list[SegmentLike] = [(line, "allow") for line in LINES.splitlines(keepends=True)]
+    assert cache.encode_segments(lines).reused == 0
+    again = cache.encode_segments(lines)
+    assert again.reused > 0.8 * len(again)
     assert cache.encode_segments([]).ends is not None
     assert len(cache.encode_segments([[5], [], ""])) == 1
+
+
+def test_given_ids_at_the_end_of_a_window(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
+    """The text after given ids gets a prefix, so they are not the end of a chunk."""
+    tok = Tokenizer(vocabulary, "qwen2", add_prefix_space=True)
+    segments: list[SegmentLike] = [("1", "text"), [7], ("a", "text")]
+    found = small_cache(tok, windows=(1, 1)).encode_segments(segments)
+    assert found.ids.tolist() == tok.encode_segments(segments).ids.tolist()
 
 
 def test_calls_without_the_cache(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 import bpe
 from bpe import AddedToken, Tokenizer
+from bpe.sessions.kept_text import KeptText, PythonText
 from pretok.machine.backend import BackendName
 from random_normalizers import ADDED, PIECES, random_normalizer
 from session_walks import Walk, new_texts, outcome
 from support import PRESET_NAMES, max_examples, sample, seeded
 from text_models import CASES, file_of
+from vocabularies import BYTES
 from vocabulary_files import write
 
 LETTERS = [
@@ -118,7 +120,7 @@ def test_pure_python(vocabulary: bpe.Vocabulary) -> None:
 
 def test_given_ids_after_a_settled_text(piece_size: int) -> None:
     """An end that is settled before given ids is not settled after a change of the text."""
-    tokenizer = bpe.train(["a b  c    d"], vocab_size=270, preset="default")
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES | {256: b"  ", 257: b"    "}), "qwen2")
     for text in (b"d!", b"a b!", b"!" * 40, b"a1"):
         kept, whole = new_texts(tokenizer)
         policy = tokenizer._pipeline.policy("raise")
@@ -150,3 +152,54 @@ def test_given_ids_are_no_context(before: bytes, digits: bytes, piece_size: int)
         text.extend(*given, special)
         text.replace(last, last + 1, b"23456789012345678" * 3, special)
     assert kept.ids.tolist() == whole.ids.tolist()
+
+
+def texts_after(tokenizer: bpe.Tokenizer, *changes: tuple[Any, ...]) -> tuple[KeptText, PythonText]:
+    """Return both texts after calls of KeptText; extend takes ids of single bytes."""
+    texts = new_texts(tokenizer)
+    for name, *arguments in changes:
+        if name == "extend":
+            data = arguments.pop()
+            arguments = [
+                np.frombuffer(data, np.uint8).astype(np.uint32),
+                np.ones(len(data), np.uint32),
+                data,
+            ]
+        for text, policy in zip(texts, (tokenizer._pipeline.policy("raise"), "raise"), strict=True):
+            getattr(text, name)(*arguments, policy)
+    assert texts[0].ids.tolist() == texts[1].ids.tolist()
+    return texts
+
+
+def test_a_token_at_the_start_of_the_context(piece_size: int) -> None:
+    """An append reads 512 bytes before it. They may begin in a token, whose digit is no group."""
+    vocabulary = bpe.train(["123 234 56 345 12 23 456"] * 9, vocab_size=264).vocabulary
+    added = [AddedToken("<z1", 1000, special=False)]
+    tokenizer = bpe.Tokenizer(vocabulary, "cl100k", added_tokens=added)
+    for count in range(505, 525):
+        digits = (b"1234567890" * 60)[:count]
+        texts_after(tokenizer, ("append", b"a <z1" + digits), ("append", digits[:30]))
+
+
+def test_given_ids_before_an_append_are_no_context(piece_size: int) -> None:
+    tokenizer = bpe.train(["123 234 56 345 12 23 456"] * 9, vocab_size=264, preset="cl100k")
+    for digits in (b"1", b"11", b"111"):
+        texts_after(tokenizer, ("extend", b"z" * 600 + digits), ("append", b"23456789" * 30))
+
+
+def test_text_before_a_given_id_is_not_settled(piece_size: int) -> None:
+    """It has the place of a cut after "1" in its pieces, but is no longer that text."""
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES | {256: b"  ", 257: b"    "}), "qwen2")
+    texts_after(
+        tokenizer, ("append", b"x"), ("extend", b"ab"), ("append", b"z" * 40 + b"1"),
+        ("append", b" y"), ("replace", 0, 2, b" "), ("replace", 1, 2, b" " * 9),
+    )  # fmt: skip
+
+
+def test_a_refused_token_before_a_given_id(native: BackendName) -> None:
+    """The error is that of the text up to the id, although a longer token would go across it."""
+    added = [AddedToken("b", 1000), AddedToken("abc", 1001)]
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES), "gpt2", added_tokens=added)
+    kept, whole = texts_after(tokenizer, ("extend", b"c"))
+    found = outcome(kept.replace, 0, 0, b"ab", tokenizer._pipeline.policy("raise"))
+    assert found == outcome(whole.replace, 0, 0, b"ab", "raise") == ("b", 1)
