@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -236,18 +237,39 @@ def test_rows_move_to_the_file(native: BackendName, moves_at: int) -> None:
 
 @pytest.mark.skipif(not bounded.IS_MEASURED, reason="needs the memory of the process")
 def test_the_bound_decides_when_words_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = (100_000 - 64) * bounded.MB // mmap.PAGESIZE
+    pages = (0, 500)
+    monkeypatch.setattr(bounded, "resident_pages", lambda _: pages)
     file = MappedFile(tmp_path, Bound(100_000, None))
-    limit = (100_000 - 64) * bounded.MB
-    for before, after, moves in ((1.0, 0.9, False), (1.1, 0.85, False), (1.1, 0.95, True)):
-        sizes = iter((int(before * limit), int(after * limit)))
-        monkeypatch.setattr(bounded, "resident", lambda sizes=sizes: next(sizes))
+    for taken, of_blocks, moves in ((1.0, 0.0, False), (1.1, 0.25, False), (1.1, 0.15, True)):
+        pages = int(taken * limit), int(of_blocks * limit) + 500
         assert file.trim(False) is moves
-    monkeypatch.setattr(bounded, "resident", lambda: limit + 1)
+    file.block(1)
+    pages = limit + 1, 500
     assert file.trim(False)
     with pytest.raises(ValueError, match=r"merging takes more; .* than 100033 MB"):
         file.trim(True)
+    file.close()
     monkeypatch.setattr(bounded, "IS_MEASURED", False)
+    file = MappedFile(tmp_path, Bound(100_000, None))
     assert file.trim(True)
+    file.close()
+
+
+@pytest.mark.skipif(not bounded.IS_MEASURED, reason="needs the memory of the process")
+def test_only_as_many_parts_leave_memory_as_needed(tmp_path: Path) -> None:
+    size = 64 * bounded.MB
+    file = MappedFile(tmp_path, Bound(bounded.resident() // bounded.MB + 64 + 40, None))
+    block = file.block(size)
+    kept = []
+    for fill in (b"a", b"b"):
+        for start in range(0, size, mmap.PAGESIZE):
+            block[start : start + 1] = fill
+        before = bounded.resident()
+        file.trim(False)
+        kept.append(size - (before - bounded.resident()))
+    assert all(size // 4 < number < size * 3 // 4 for number in kept)
+    assert block[:: mmap.PAGESIZE] == b"b" * -(-len(block) // mmap.PAGESIZE)
     file.close()
 
 
