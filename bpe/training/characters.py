@@ -15,7 +15,7 @@ from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.utf8 import decode_utf8
+from bpe.encoding.utf8 import decode_utf8, has_surrogates
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
 from bpe.training.bounded import MappedFile
@@ -93,8 +93,10 @@ class CharacterOptions(NamedTuple):
             raise ValueError(
                 f"character_coverage={self.coverage!r}; expected a number above 0, and at most 1"
             )
-        if not isinstance(self.required, str):
-            raise ValueError(f"required_characters={self.required!r}; expected a str")
+        if not isinstance(self.required, str) or has_surrogates(self.required):
+            raise ValueError(
+                f"required_characters={self.required!r}; expected a str without surrogates"
+            )
         for name in specials:
             if len(name) == 1 or name in BYTE_NAMES:
                 raise ValueError(

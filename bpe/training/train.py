@@ -15,7 +15,7 @@ from bpe.training.arguments import (
     check_numbers,
     check_only_initial,
 )
-from bpe.training.bounded import Bound
+from bpe.training.bounded import Bound, split_name
 from bpe.training.characters import (
     CharacterOptions,
     words_preset,
@@ -145,9 +145,17 @@ def train(
     limits = Limits.of(max_pre_token, max_text)
     chosen = choose_backend(backend)
     if stage2 is not None:
+        if not isinstance(stage2, Stage2):
+            raise TypeError(
+                f"stage2 is of type {type(stage2).__name__}; expected a bpe.Stage2, such as "
+                "bpe.Stage2(vocab_size=40000)"
+            )
         if alphabet != "bytes":
             raise ValueError('stage2= needs an alphabet of bytes; omit alphabet="characters"')
         stage2.check(vocab_size, source)
+        second_split = resolve_pre_tokenizer(stage2.preset, chosen)
+        if work_dir is not None:
+            split_name(second_split)
     characters = start = None
     pre_tokenizer: PreTokenizer | SupportsOffsets
     if initial is not None:
@@ -193,5 +201,4 @@ def train(
     tokenizer = training.run(engine)
     if stage2 is None:
         return tokenizer
-    split = resolve_pre_tokenizer(stage2.preset, chosen)
-    return training.second(tokenizer, split, stage2).run(engine)
+    return training.second(tokenizer, second_split, stage2).run(engine)

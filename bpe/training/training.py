@@ -49,6 +49,8 @@ from pretok.pre_tokenizer import PreTokenizer
 BYTES = 256
 UNLIMITED = 1 << 62
 """A number above any count and any length."""
+MAX_WORDS = (1 << 32) - 1
+"""No token has more words."""
 IN_MEMORY: Mapping[BackendName, tuple[int, int, str]] = {
     "native": (48, 300, 'training with tie_break="first-seen"'),
     "python": (300, 500, "the Python backend"),
@@ -169,7 +171,7 @@ class Training(NamedTuple):
             vocab_size=stage.vocab_size,
             specials=Specials([], None),
             characters=CharacterOptions(False, 1.0, "", "<unk>"),
-            max_words=stage.max_words,
+            max_words=None if stage.max_words is None else min(stage.max_words, MAX_WORDS),
             stage="stage-2",
         )
 

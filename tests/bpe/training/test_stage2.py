@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 
 import bpe
 import pretok
-from bpe import Stage2, Tokenizer
+from bpe import Stage2, Tokenizer, UnsupportedError
 from bpe.training import corpus as read
 from bpe.training import counting
 from bpe.training.initial import InitialWords
 from bpe.training.trainer import words_of
+from bpe.training.training import Training
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
+from vocabularies import Whole
 
 SENTENCES = ["by the way", "of the people", "one of the most", "in 1999 and 2024", "at the end."]
 
@@ -191,3 +193,29 @@ def test_wrong_sources_and_alphabets() -> None:
         bpe.train(iter(["ab"]), 290, stage2=Stage2(300))
     with pytest.raises(ValueError, match="stage2= needs an alphabet of bytes"):
         bpe.train(["ab"], 290, alphabet="characters", stage2=Stage2(300))
+
+
+@pytest.mark.parametrize("stage", [300, False, "300", {"vocab_size": 300}, Stage2])
+def test_a_stage_of_another_type(stage: Any) -> None:
+    with pytest.raises(TypeError, match=r"stage2 is of type \w+; expected a bpe\.Stage2"):
+        trained(["ab"], 290, stage)
+
+
+def test_a_wrong_split_is_an_error_before_the_first_stage(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The first stage may take hours."""
+    monkeypatch.setattr(Training, "run", None)
+    with pytest.raises(ValueError, match="unknown preset 'nope'"):
+        trained(["ab"], 290, Stage2(300, "nope"))
+    with pytest.raises(TypeError, match="preset is of type NoneType"):
+        trained(["ab"], 290, Stage2(300, None))  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match="work_dir= needs a preset"):
+        trained(["ab"], 290, Stage2(300, Whole()), work_dir=tmp_path)
+
+
+@pytest.mark.parametrize("words", [(1 << 32) - 1, 1 << 32, (1 << 32) + 4, 1 << 80])
+def test_a_limit_above_all_numbers_of_words(backend: BackendName, words: int) -> None:
+    expected = trained(corpus(), 290, Stage2(310, "superbpe", None), backend=backend)
+    stage = Stage2(310, "superbpe", words)
+    assert trained(corpus(), 290, stage, backend=backend) == expected

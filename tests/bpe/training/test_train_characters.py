@@ -183,6 +183,10 @@ def test_special_tokens() -> None:
         ({"tie_break": "first-seen"}, "omit preset= and tie_break="),
         ({"character_coverage": 0}, "character_coverage=0; expected a number above 0"),
         ({"required_characters": 5}, "required_characters=5; expected a str"),
+        (
+            {"required_characters": "\ud800"},
+            r"required_characters='\\ud800'; expected a str without",
+        ),
         ({"unknown_token": ""}, "unknown_token=''; expected a non-empty str"),
         ({"special_tokens": {"<s>": 1}}, "no id for '<unk>', the token for unknown text; add it"),
         ({"special_tokens": ["<unk>", "x"]}, "'x' is a single character or the name of a byte"),
