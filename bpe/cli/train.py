@@ -53,7 +53,8 @@ STAGE2_HELPS = {
     "twice.",
     "--stage2-preset NAME": "With --stage2: the split of its texts and of OUT, such as superbpe or "
     "gemma4.  [default: superbpe]",
-    "--stage2-words N": "With --stage2: a new token has at most N words; 0 sets no limit.",
+    "--stage2-words N": "With --stage2: a new token has at most N words; 0 sets no limit.  "
+    "[default: 4]",
 }
 HELPS = {
     "--alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
@@ -103,7 +104,7 @@ def train_command(
     quiet: bool,
     stage2_preset: Preset | None,
     stage2: int | None = None,
-    stage2_words: int = 4,
+    stage2_words: int | None = None,
     initial: str | None = None,
     new_ids: str = "after",
     **options: Any,
@@ -137,9 +138,11 @@ def train_command(
         options["initial"] = load(initial, preset, options["backend"])
         options["preset"] = None
     if stage2 is not None:
-        options["stage2"] = bpe.Stage2(stage2, stage2_preset or "superbpe", stage2_words or None)
-    elif stage2_preset is not None:
-        raise click.UsageError("--stage2-preset needs --stage2")
+        words = 4 if stage2_words is None else stage2_words or None
+        options["stage2"] = bpe.Stage2(stage2, stage2_preset or "superbpe", words)
+    elif stage2_preset is not None or stage2_words is not None:
+        name = "--stage2-words" if stage2_preset is None else "--stage2-preset"
+        raise click.UsageError(f"{name} needs --stage2")
     _check_output("--output", output, files)
     if curve is not None:
         _check_output("--curve", curve, ())

@@ -93,7 +93,7 @@ def as_cli_message(message: object) -> str:
     context = click.get_current_context(silent=True)
     for option in context.command.params if context else ():
         # name=True and name= become the option alone; name=3 becomes the option and a value.
-        for before, after in (("True", ""), (";", ";"), (" ", " "), ("", " ")):
+        for before, after in (("True", ""), (";", ";"), (",", ","), (" ", " "), ("", " ")):
             text = text.replace(f"{option.name}={before}", f"{option.opts[0]}{after}")
     return text.rstrip()
 

@@ -274,6 +274,7 @@ def test_stage2(call: Call, given: list[str], tmp_path: Path) -> None:
     message = error_of(call, *given, *options, "260")
     assert "--stage2 has the vocab_size 260; expected an int from 270" in message
     assert "--stage2-preset needs --stage2" in error_of(call, *given, *options[:-1], *more)
+    assert "--stage2-words needs --stage2" in error_of(call, *given, *options[:-1], *more[2:])
 
 
 def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
@@ -294,6 +295,8 @@ def test_initial(call: Call, given: list[str], tmp_path: Path) -> None:
             new_ids = int(where) if where.isdecimal() else where
             expected = bpe.train([WORDS], 270, initial=initial, new_ids=new_ids)  # type: ignore[arg-type]
             assert bpe.load(out).merge_ids == expected.merge_ids
+    message = error_of(call, *given, "--new-ids", "5", "-n", "270", "-o", out)
+    assert "--new-ids 5 needs --initial, the tokenizer to go on with" in message
     message = error_of(call, *given, *start, "-n", "99", "-o", out)
     assert "--vocab-size 99; expected at least 261, the vocab_size of --initial" in message
 
