@@ -138,12 +138,12 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
         )
         self._spec = TokenizerSpec(
             vocabulary,
-            getattr(split, "preset", None),
+            split.preset if isinstance(split, PreTokenizer) else None,
             added_tokens=added,
             normalizer=resolve_normalizer(normalizer),
             add_prefix_space=add_prefix_space,
             template=resolve_template(template),
-            unicode=getattr(split, "unicode", None),
+            unicode=split.unicode if isinstance(split, PreTokenizer) else None,
             decoder=decoder,
             truncation=truncation,
             padding=padding,

@@ -151,11 +151,10 @@ def resolve_pre_tokenizer(
 
 def check_keeps_text(pre_tokenizer: object) -> None:
     """Raise UnsupportedError if `pre_tokenizer` drops text, which decoding could not restore."""
-    preset = getattr(pre_tokenizer, "preset", None)
-    if preset is not None and preset.drops_text:
+    if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
         raise UnsupportedError(
-            f"preset {preset.name!r} drops parts of the text, and decoding could not give them "
-            "back; expected a preset that keeps all text"
+            f"preset {pre_tokenizer.preset.name!r} drops parts of the text, and decoding could not "
+            "give them back; expected a preset that keeps all text"
         )
 
 

@@ -27,7 +27,6 @@ from bpe.types import SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
-from pretok.preset import Preset
 
 if TYPE_CHECKING:
     from pretok import _core
@@ -139,7 +138,7 @@ def make_spec(
     packed, fields = vocabulary.for_spec()
     if steps:
         fields["steps"] = steps
-    preset: Preset | None = getattr(pre_tokenizer, "preset", None)
+    preset = pre_tokenizer.preset if isinstance(pre_tokenizer, PreTokenizer) else None
     is_text = isinstance(vocabulary, AnyCharacterVocabulary)
     if is_text and preset is not None and splits_alike(preset):
         fields["split_at_marks"] = "no" if keeps_whole(preset) else "yes"

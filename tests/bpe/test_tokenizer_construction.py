@@ -54,6 +54,18 @@ def test_a_pre_tokenizer_object(backend: BackendName) -> None:
     assert "Pairs" in repr(tok)
     assert make(backend, ListOffsets()).encode("hello") == list(b"hello")
     assert make(backend, Whole()).encode("hello") == [259]
+
+
+def test_a_pre_tokenizer_with_attributes_of_its_own(backend: BackendName) -> None:
+    """Only those of a PreTokenizer have a meaning."""
+
+    class Named(Whole):
+        preset, unicode = "mine", 16
+
+    tok = make(backend, Named())
+    assert tok.encode("hello") == [259]
+    assert tok.preset is None
+    assert "Named" in repr(tok)
     with pytest.raises(bpe.SpecialTokenError):
         tok.encode("he<s>")
 
