@@ -1,8 +1,10 @@
 """TiedRuns: pieces with equal scores that are runs of one character, such as "▁▁" and "▁▁▁".
 
-Llama 2 and Mistral have such pieces for runs of spaces. Their scores are lower than the scores of
-all other pieces, so these pieces merge last. No other piece has the character twice in a row. So
-after all other merges, the characters of a run that are left merge only with each other.
+Llama 2 and Mistral have such pieces for runs of spaces. No piece with a higher score has the
+character twice in a row. So after the merges of these pieces, the characters of a run that are left
+merge only with each other. Pieces with lower scores, which `extend` and `initial=` add, merge
+later. A later piece that is a run is longer than the pieces of equal scores, so no symbol that it
+becomes part of is one of them.
 
 Among pairs with equal scores, the leftmost pair merges first. So the first symbol of a run grows
 until it is the longest piece, which does not merge again. The remaining characters of the run then
@@ -15,6 +17,7 @@ is complete before the next piece begins.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -120,22 +123,24 @@ MAX_RUN = 64
 
 
 def tied_runs(pieces: Mapping[str, int], words: Mapping[str, int]) -> TiedRuns | None:
-    """Return the pieces that merge last as TiedRuns, or None if they are not such runs.
+    """Return the pieces of equal ranks as TiedRuns, or None if there are no such runs.
 
     `pieces` has the id of each piece, and `words` the rank of each piece of several characters. The
     result is also None if a run is longer than MAX_RUN, or if other words have equal ranks.
     """
-    last = max(words.values(), default=0)
-    tied = [text for text, rank in words.items() if rank == last]
-    char = tied[0][0] if tied else ""
+    counts = Counter(words.values())
+    ranks = [rank for rank, number in counts.items() if number > 1]
+    if len(ranks) != 1:
+        return None
+    tied = [text for text, rank in words.items() if rank == ranks[0]]
+    char = tied[0][0]
     lengths = {1: pieces.get(char, -1)} | {len(text): pieces[text] for text in tied}
-    other_ranks = [rank for rank in words.values() if rank != last]
     if (
         lengths[1] < 0
         or max(lengths) > MAX_RUN
-        or len(set(other_ranks)) < len(other_ranks)
         or any(text != char * len(text) for text in tied)
-        or any(char * 2 in text for text, rank in words.items() if rank != last)
+        or any(char * 2 in text for text, rank in words.items() if rank < ranks[0])
+        or any(words.get(char * size, 0) > ranks[0] for size in range(max(lengths)))
     ):
         return None
     runs = TiedRuns(char, lengths)

@@ -141,7 +141,7 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def tied_runs(self) -> TiedRuns | None:
-        """The pieces of the lowest score, if they are runs of one character and merge last."""
+        """The pieces of equal scores, if they are runs of one character."""
         return tied_runs(self.pieces, self._words)
 
     @once
@@ -252,17 +252,11 @@ class CharacterVocabulary(Vocabulary):
             symbols = merge([pieces[char] for char in texts[own]], find)
             if len(symbols) == 2:
                 merges.append((symbols[0], symbols[1], own))
-        return (*merges, *self.run_merges)
-
-    @once
-    def run_merges(self) -> tuple[Merge, ...]:
-        """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
-        runs = self.tied_runs
-        lengths = None if runs is None else runs.merges
-        if runs is None or lengths is None:
-            return ()
-        ids = runs.ids
-        return tuple((ids[left], ids[right], ids[left + right]) for left, right in lengths)
+        if runs is not None:
+            ids, rank = runs.ids, ranks[runs.ids[runs.longest]]
+            at = sum(ranks[id] < rank for _, _, id in merges)
+            merges[at:at] = [(ids[a], ids[b], ids[a + b]) for a, b in runs.merges or ()]
+        return tuple(merges)
 
     @property
     def merges(self) -> tuple[Merge, ...]:

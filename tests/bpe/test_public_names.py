@@ -68,7 +68,7 @@ def test_every_public_attribute_can_be_read(tmp_path: Path, backend: BackendName
     assert kinds >= KINDS
 
 
-@pytest.mark.parametrize("name", ["scores", "ranks", "tied_runs", "ranked_merges", "run_merges"])
+@pytest.mark.parametrize("name", ["scores", "ranks", "tied_runs", "ranked_merges"])
 def test_a_vocabulary_without_scores_has_no_names_for_them(name: str) -> None:
     vocabulary = bpe.train(["ab"], vocab_size=9, alphabet="characters").vocabulary
     assert name not in dir(vocabulary)

@@ -163,6 +163,24 @@ def test_a_round_trip_of_llama_2(tmp_path: Path, native: BackendName) -> None:
     assert find_difference(source, tokenizer, texts_for([source], 500)) is None
 
 
+@pytest.mark.parametrize("target", ["tokenizer.json", "gguf", "sentencepiece", "pretok"])
+def test_a_model_that_has_grown(tmp_path: Path, target: TargetName, native: BackendName) -> None:
+    """New tokens merge after the runs of spaces, whose pieces have equal scores."""
+    old = loaded("Llama 2")
+    texts = [f"{' ' * 4 * n}if größer:\n{' ' * (n + 17)}{n}\n" for n in range(9)] * 2
+    texts += [" " * 33] * 9
+    grown = bpe.train(texts, old.vocab_size + 20, initial=old, progress=False)
+    new = [grown.token_bytes(id).decode() for id in range(old.vocab_size, grown.vocab_size)]
+    assert any("▁▁▁▁if" in token for token in new)
+    assert "▁" * 34 in new
+    result = outcome(grown, target, tmp_path, texts=50)
+    assert isinstance(result, bpe.Conversion), result
+    encode = ENGINES[target](result.paths, grown)
+    for text in [*texts, *texts_for([grown], TEXTS, seed=1)[-TEXTS:]]:
+        if not any(token.content in text for token in grown.added_tokens):
+            assert encode(text) == grown.encode(text), ascii(text)
+
+
 def test_transformers_loads_the_result(tmp_path: Path, native: BackendName) -> None:
     transformers = pytest.importorskip("transformers")
     source = loaded("Llama 2")
