@@ -11,7 +11,7 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.conversion.difference import find_difference
 from bpe.conversion.differences import Differences, MergeDifferences, MovedToken, PartDifference
-from bpe.conversion.texts import texts_for
+from bpe.conversion.texts import check_count, texts_for
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import shortened
 from bpe.formats.gguf_pre import split_alike
@@ -50,6 +50,7 @@ def compare(
     merges: 1 only in the first, 1 only in the second; the first difference is rank 0: b'a' b'b' and b'b' b'c'
     example: the ids of 'ab' are [256] and [97, 98]
     """  # noqa: E501  # a line of the result
+    check_count(texts)
     names = _name(first, "the first tokenizer"), _name(second, "the second tokenizer")
     ours, theirs = (
         source if isinstance(source, Tokenizer) else load(source, preset)

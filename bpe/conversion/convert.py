@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from bpe.conversion.difference import find_difference
 from bpe.conversion.gguf_into import GgufModel
 from bpe.conversion.targets import TARGETS, TargetName, adapted, check_target, target_name
-from bpe.conversion.texts import texts_for
+from bpe.conversion.texts import check_count, texts_for
 from bpe.errors import ConversionError, UnsupportedError, VocabularyError
 from bpe.formats import losses
 from bpe.formats.files import named, whole_file
@@ -90,9 +90,10 @@ def convert(
     ...     bpe.load(made.paths[0]).encode("abc")
     [257]
     """
+    check_count(texts)
     tokenizer = source if isinstance(source, Tokenizer) else load(source, preset, special_tokens)
     path = Path(target)
-    name = check_target(format) if format else target_name(path, tokenizer.vocabulary)
+    name = target_name(path, tokenizer.vocabulary) if format is None else check_target(format)
     if rows_match and into is None:
         raise ValueError("rows_match= needs into=, the model with the rows")
     if into is not None and name != "gguf":

@@ -59,6 +59,12 @@ _MAX_TOKENS = 20_000
 """The maximal number of single tokens in the pure Python backend."""
 
 
+def check_count(count: int) -> None:
+    """Raise ValueError if `count` is not a number of random texts."""
+    if type(count) is not int or count < 0:
+        raise ValueError(f"texts={count!r:.40}; expected an int of at least 0")
+
+
 def texts_for(
     tokenizers: Sequence[Tokenizer], count: int, seed: int = 0, *, added_last: bool = False
 ) -> list[str]:

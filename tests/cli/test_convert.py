@@ -44,4 +44,7 @@ def test_errors(call: Call, tmp_path: Path) -> None:
         call, "convert", source, target, "--into", str(tmp_path / "model.gguf")
     )
     assert "suffix '.xyz'; expected .json" in error_of(call, "convert", source, "a.xyz")
+    assert "--texts -1; expected an int of at least 0" in error_of(
+        call, "convert", source, target, "--texts", "-1"
+    )
     assert not Path(target).exists()

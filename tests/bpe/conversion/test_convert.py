@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -234,6 +235,23 @@ def test_parts_that_a_format_cannot_hold(
     if error is VocabularyError:
         result = bpe.convert(source, tmp_path / target, lossy=True, texts=20)
         assert any("Lowercase" in part for part in result.lost)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True, "5", None])
+def test_a_wrong_number_of_texts(tmp_path: Path, count: Any) -> None:
+    source = made("python", preset="gpt2")
+    for call in (
+        lambda: bpe.convert(source, tmp_path / "new.json", texts=count),
+        lambda: bpe.compare(source, source, texts=count),
+    ):
+        with pytest.raises(ValueError, match=r"texts=.*; expected an int of at least 0"):
+            call()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_format_is_no_format(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"format=''; expected one of tokenizer\.json"):
+        bpe.convert(made("python", preset="gpt2"), tmp_path / "new.json", format="")  # type: ignore[arg-type]
 
 
 def test_tokens_that_a_format_cannot_hold(tmp_path: Path) -> None:
