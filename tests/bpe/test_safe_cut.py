@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -158,3 +158,37 @@ def test_cuts_within_pre_tokens_of_texts(name: str, tmp_path: Path, native: Back
     for letters in (["a", "a ", "▁"], ["日", "b", " "], ["é", "lo", "<sep>"], ["f", "o", "1"]):
         within += check_all_cuts(tokenizer, letters)
     assert within or name not in ("llama", "mistral")
+
+
+NFC_LETTERS = ["a", "e", "\u0301", "\u0323", "é", "\u1100", "\u1161", " ", "\n", "1", "<e>", "<"]
+FLAGS: list[dict[str, bool]] = [{}, {"lstrip": True}, {"rstrip": True}, {"normalized": True}]
+
+
+@pytest.mark.parametrize("normalizer", [None, "NFC"])
+def test_cuts_in_longer_texts(normalizer: Literal["NFC"] | None, native: BackendName) -> None:
+    """The search begins with the last 32 bytes, so it reads no more of these texts."""
+    random = seeded(f"longer texts {normalizer}")
+    vocabulary = bpe.train(["é e\u0301 ea a1 가 \n\n <e> aé  e"] * 3, vocab_size=275).vocabulary
+    cuts = 0
+    for _ in range(20 * max_examples(12)):
+        added = [
+            bpe.AddedToken("<e>", 900, special=False, **random.choice(FLAGS)),
+            bpe.AddedToken("a" * 30, 901, special=False, **random.choice(FLAGS)),
+            bpe.AddedToken("e\u0301 1", 902, special=False),
+        ]  # fmt: skip
+        tokenizer = bpe.Tokenizer(
+            vocabulary, random.choice(JOINTS), added_tokens=random.sample(added, 2),
+            normalizer=normalizer, backend=native,
+        )  # fmt: skip
+        letters = random.sample(NFC_LETTERS, 3)
+        for _ in range(40):
+            text = "".join(random.choices(letters, k=random.randrange(20, 60))).encode()
+            data = text[: len(text) - random.randrange(3)]
+            cut = tokenizer._safe_cut(data, "allow")
+            cuts += cut > 0
+            for rest in (b"", b"a", "\u0301".encode(), b" 1", b"<e>", data):
+                left = tokenizer._encode_part(data[:cut], "allow", is_first=True).tolist()
+                right = tokenizer._encode_part(data[cut:] + rest, "allow", is_first=cut == 0)
+                whole = tokenizer.encode(data + rest, "allow")
+                assert left + right.tolist() == whole, (data, cut, rest)
+    assert cuts > 100
