@@ -34,7 +34,7 @@ def check(data: bytes) -> None:
     """Raise ValueError if `data` is larger, or has more lists and objects, than a tokenizer has.
 
     Lists and objects take many times the memory of their text, so MAX_BYTES alone does not bound
-    the memory. cpp/formats/json_limits.hpp has the same limits.
+    the memory. cpp/formats/tokenizer_json.cpp has the same limits.
     """
     if len(data) > MAX_BYTES:
         raise ValueError(f"the JSON has {len(data):,} bytes; a tokenizer has {MAX_BYTES:,} at most")

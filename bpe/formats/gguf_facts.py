@@ -1,4 +1,4 @@
-"""Read the facts about tokens of a GGUF file. cpp/formats/gguf_facts.hpp is the C++ version."""
+"""Read the facts about tokens of a GGUF file. cpp/formats/gguf_facts.cpp is the C++ version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-#include "bindings/chat_calls.hpp"
+#include "bindings/bind.hpp"
 
 #include "bindings/chat_text.hpp"
 #include "bindings/fast_function.hpp"

@@ -1,4 +1,4 @@
-#include "bindings/chat_json.hpp"
+#include "bindings/bind.hpp"
 
 #include "bindings/fast_function.hpp"
 #include "bindings/new_text.hpp"

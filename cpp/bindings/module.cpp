@@ -1,9 +1,6 @@
 // pretok._core: the native backend. Only the code in cpp/bindings uses pybind11 or the Python
 // API.
 #include "bindings/bind.hpp"
-#include "bindings/chat_calls.hpp"
-#include "bindings/chat_json.hpp"
-#include "bindings/chat_values.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/native_spec.hpp"

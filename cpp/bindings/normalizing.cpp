@@ -7,7 +7,7 @@
 #include "core/unicode/code_point_counts.hpp"
 #include "core/unicode/utf8.hpp"
 #include "core/unicode/utf8_check.hpp"
-#include "formats/pretok_file_steps.hpp"
+#include "formats/pretok_file_reader.hpp"
 
 #include <pybind11/stl.h>
 

@@ -4,8 +4,8 @@
 #include "core/base/ids.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/json_split.hpp"
-#include "formats/pretok_file_steps.hpp"
+#include "formats/json_readers.hpp"
+#include "formats/pretok_file_reader.hpp"
 #include "formats/text_spec.hpp"
 
 #include <algorithm>

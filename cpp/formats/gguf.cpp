@@ -2,7 +2,6 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
-#include "formats/gguf_facts.hpp"
 #include "formats/gguf_metadata.hpp"
 #include "formats/gguf_parts.hpp"
 #include "formats/load_error.hpp"

@@ -1,5 +1,3 @@
-#include "formats/gguf_facts.hpp"
-
 #include "formats/gguf_parts.hpp"
 
 #include <algorithm>

@@ -64,4 +64,16 @@ LoadError read_gguf_pieces(const std::vector<GgufValue> &values, TokenizerSpec &
 LoadError read_gguf_characters(const std::vector<GgufValue> &values, bool takes_runs,
                                TokenizerSpec &spec);
 
+// The functions below read the facts about tokens, as bpe/formats/gguf_facts.py does.
+
+// Appends the keys that only facts need. `values` has those of GgufKey.
+void add_fact_keys(std::vector<GgufValue> &values);
+
+// Reads the chat templates that tokenizer.chat_templates names.
+LoadError read_named_templates(ByteSource &file, const std::vector<GgufValue> &values,
+                               TokenFacts &facts);
+
+// Sets `facts`. Ignores an id that no token has, and a value of another type than expected.
+void read_gguf_facts(const std::vector<GgufValue> &values, TokenFacts &facts);
+
 } // namespace pretok

@@ -1,10 +1,8 @@
-#include "formats/json_split.hpp"
+#include "formats/json_readers.hpp"
 
 #include "core/split/presets.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/json_stages.hpp"
-#include "formats/json_steps.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "formats/json_stages.hpp"
+#include "formats/json_readers.hpp"
 
 #include <cstddef>
 #include <cstdint>

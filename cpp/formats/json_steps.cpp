@@ -1,8 +1,7 @@
-#include "formats/json_steps.hpp"
+#include "formats/json_readers.hpp"
 
 #include "core/normalize/growth.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/json_stages.hpp"
 #include "formats/piece_file.hpp"
 #include "formats/rank_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "formats/json_template.hpp"
+#include "formats/json_readers.hpp"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "formats/json_vocabulary.hpp"
+#include "formats/json_readers.hpp"
 
 #include "core/base/ids.hpp"
 

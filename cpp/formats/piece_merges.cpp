@@ -4,7 +4,6 @@
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/unicode/utf8.hpp"
-#include "formats/piece_runs.hpp"
 #include "formats/text_model.hpp"
 
 #include <algorithm>

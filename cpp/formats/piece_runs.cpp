@@ -1,4 +1,4 @@
-#include "formats/piece_runs.hpp"
+#include "formats/piece_merges.hpp"
 
 #include "core/base/ids.hpp"
 #include "core/unicode/utf8.hpp"

@@ -4,11 +4,7 @@
 #include "core/split/program.hpp"
 #include "core/unicode/unicode.hpp"
 #include "formats/crc32.hpp"
-#include "formats/pretok_file_facts.hpp"
 #include "formats/pretok_file_reader.hpp"
-#include "formats/pretok_file_steps.hpp"
-#include "formats/pretok_file_text.hpp"
-#include "formats/pretok_file_tokens.hpp"
 #include "formats/text_spec.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "formats/pretok_file_facts.hpp"
+#include "formats/pretok_file_reader.hpp"
 
 #include <cstring>
 #include <string_view>

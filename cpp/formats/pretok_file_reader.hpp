@@ -1,9 +1,10 @@
-// Reads the numbers and texts of a .pretok file.
+// Reads the numbers, texts and sections of a .pretok file.
 #pragma once
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/load_error.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -91,5 +92,24 @@ private:
   std::size_t at_;
   LoadError error_;
 };
+
+// The functions below read the sections of a file, as the modules of the same names in
+// bpe/formats do, such as pretok_facts.py. They return false after an error.
+
+bool read_facts_section(PretokFileReader &reader, TokenFacts &facts);
+
+// Sets spec.steps, spec.metaspace and spec.decoder, or spec.sentencepiece and spec.decoding.
+bool read_steps_section(PretokFileReader &reader, TokenizerSpec &spec);
+
+// Reads the section `text`, and sets spec.text. Sets `has_any_results` for read_tokens.
+bool read_text_options(PretokFileReader &reader, TokenizerSpec &spec, bool &has_any_results);
+
+// Checks the tokens and the added tokens of a model with tokens of text. Sets spec.characters
+// if the model has such a form.
+bool finish_text(PretokFileReader &reader, TokenizerSpec &spec);
+
+// Reads the tokens, merges and ids, to the end of the file. If `has_any_results`, a merge may
+// make a token other than its two tokens, joined.
+bool read_tokens(PretokFileReader &reader, bool has_any_results, VocabularyData &data);
 
 } // namespace pretok

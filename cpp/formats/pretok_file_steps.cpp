@@ -1,4 +1,4 @@
-#include "formats/pretok_file_steps.hpp"
+#include "formats/pretok_file_reader.hpp"
 
 #include "core/normalize/growth.hpp"
 #include "core/split/presets.hpp"

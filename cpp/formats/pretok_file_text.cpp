@@ -1,4 +1,4 @@
-#include "formats/pretok_file_text.hpp"
+#include "formats/pretok_file_reader.hpp"
 
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"

@@ -1,4 +1,4 @@
-#include "formats/pretok_file_tokens.hpp"
+#include "formats/pretok_file_reader.hpp"
 
 #include "core/base/ids.hpp"
 #include "formats/pretok_file.hpp"

@@ -2,12 +2,8 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "core/unicode/byte_level.hpp"
-#include "formats/json_limits.hpp"
 #include "formats/json_part.hpp"
-#include "formats/json_split.hpp"
-#include "formats/json_steps.hpp"
-#include "formats/json_template.hpp"
-#include "formats/json_vocabulary.hpp"
+#include "formats/json_readers.hpp"
 #include "formats/text_model.hpp"
 #include "formats/text_spec.hpp"
 
@@ -20,6 +16,21 @@
 
 namespace pretok {
 namespace {
+
+// Limits on the text of a tokenizer.json, checked before parsing. Lists and objects take many
+// times the memory of their text, so a limit on bytes alone does not bound the memory.
+// pretok/json_text.py has the same limits.
+constexpr std::size_t MAX_JSON_BYTES = std::size_t{1} << 27;
+
+// Returns the number of lists and objects. Also counts brackets in strings.
+std::size_t count_json_containers(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (byte | ('[' ^ '{')) == '{'; // is one of the two
+  }));
+}
+
+// Returns the maximal number of lists and objects in a text of `size` bytes.
+std::size_t max_json_containers(std::size_t size) { return 1000 + size / 8; }
 
 // Fails for JSON that is not a tokenizer.json.
 void fail_other_json(const JsonPart &file) {

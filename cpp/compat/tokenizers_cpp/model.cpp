@@ -4,7 +4,7 @@
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "core/unicode/whole_utf8.hpp"
-#include "formats/json_split.hpp"
+#include "formats/json_readers.hpp"
 #include "formats/read_spec.hpp"
 #include "formats/sentencepiece.hpp"
 
