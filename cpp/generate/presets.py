@@ -19,12 +19,14 @@ from cpp.generate.files import CPP, REPOSITORY, literal, parser, write_or_check
 from pretok.behaviors import JSON_NAMES
 from pretok.errors import DefinitionError
 from pretok.formats import huggingface
-from pretok.fuzz.exhaustive import CORE_NAMES, MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.program import serialize_stages
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 from pretok.stage import Stage
 from pretok.unicode import DEFAULT_VERSION
+
+sys.path.append(str(REPOSITORY / "tests" / "helpers"))
+from exhaustive import CORE_NAMES, MAX_STRINGS, longest, one_of_each_class
 
 COMMAND = "python -m cpp.generate.presets"
 TARGET = CPP / "core" / "split" / "generated" / "presets.inc"

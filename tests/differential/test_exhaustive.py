@@ -20,9 +20,9 @@ import regex
 from numpy.typing import NDArray
 
 import pretok
+from exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok import Preset, PreTokenizer
 from pretok.fuzz.engines import FuzzEngine, engine
-from pretok.fuzz.exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Machine, widths_of
 from pretok.text import ESCAPE, code_points_of

@@ -20,9 +20,9 @@ import pytest
 import regex
 from numpy.typing import NDArray
 
+import exhaustive
 import pretok
 from pretok.charsets.sets import CharSet
-from pretok.fuzz import exhaustive
 from pretok.fuzz.engines import Ask, engine
 from pretok.preset import Preset
 from pretok.rules import Rule
