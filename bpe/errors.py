@@ -114,11 +114,7 @@ class SpecialTokenError(BpeError, ValueError):
     """
 
     def __init__(
-        self,
-        token: str,
-        position: int,
-        text_index: int | None = None,
-        texts_name: str = "texts",
+        self, token: str, position: int, text_index: int | None = None, texts_name: str = "texts"
     ) -> None:
         place = "the text" if text_index is None else f"{texts_name}[{text_index}]"
         super().__init__(

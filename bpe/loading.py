@@ -27,12 +27,7 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.hub.locate import locate_vocabulary
-from bpe.hub.published import (
-    PUBLISHED,
-    PublishedVocabulary,
-    vocabularies_of,
-    vocabulary_of_files,
-)
+from bpe.hub.published import PUBLISHED, PublishedVocabulary, vocabularies_of, vocabulary_of_files
 from bpe.normalizers.chain import NFC
 from bpe.tokenizer import Tokenizer
 from bpe.types import PresetLike

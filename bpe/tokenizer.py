@@ -180,11 +180,7 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
 
     @classmethod
     def _of_file(
-        cls,
-        spec: FileSpec,
-        name: str | None,
-        backend: BackendName | None,
-        cache_mb: float | None,
+        cls, spec: FileSpec, name: str | None, backend: BackendName | None, cache_mb: float | None
     ) -> Tokenizer | None:
         """Return the tokenizer of a file; None if C++ cannot make it."""
         tokenizer = cls.__new__(cls)
@@ -419,11 +415,7 @@ class Tokenizer(TokenizerSessions, TokenizerCanonical, TokenizerEditing):
 
     @fast_call(DECODE, "_decode_bytes", 1, skip_special=False)
     def decode_bytes(
-        self,
-        ids: Iterable[int],
-        *,
-        skip_special: bool = False,
-        unknown: Unknown = "raise",
+        self, ids: Iterable[int], *, skip_special: bool = False, unknown: Unknown = "raise"
     ) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))

@@ -69,11 +69,7 @@ class Diff:
         return self._regions
 
     def _find(
-        self,
-        first: PreTokenizer,
-        second: PreTokenizer,
-        chunks: Iterable[str | bytes],
-        keep: int,
+        self, first: PreTokenizer, second: PreTokenizer, chunks: Iterable[str | bytes], keep: int
     ) -> Iterator[Region]:
         first_chunks, second_chunks = tee(chunks)
         lefts, rights = _steps(first, first_chunks), _steps(second, second_chunks)

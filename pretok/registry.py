@@ -110,8 +110,7 @@ def register(preset: Preset) -> Preset:
         for name in names:
             if _by_name.get(name, preset) != preset:
                 raise DuplicatePresetError(
-                    name,
-                    f"taken by preset {_by_name[name].name!r}; choose another name or alias",
+                    name, f"taken by preset {_by_name[name].name!r}; choose another name or alias"
                 )
         _presets[preset.name] = preset
         _by_name.update(dict.fromkeys(names, preset))

@@ -87,12 +87,7 @@ class Reader:
         except SpecialTokenError:  # a cut beside a `single_word` token makes it a whole word
             return TOO_MANY
 
-    def source(
-        self,
-        text: Utf8,
-        starts: Offsets | None = None,
-        only_ascii: bool = False,
-    ) -> Source:
+    def source(self, text: Utf8, starts: Offsets | None = None, only_ascii: bool = False) -> Source:
         """Return a text with its cuts; `starts` has all borders if they are not all characters.
 
         `special` must not refuse the text. If `only_ascii`, a normalizer may change characters that

@@ -25,10 +25,7 @@ class Utf8:
     """A text, its UTF-8 as `data`, and the conversion of offsets. `errors` is as in Tokenizer."""
 
     def __init__(
-        self,
-        text: str | bytes,
-        errors: Errors,
-        encode: Callable[[str], bytes | None] | None = None,
+        self, text: str | bytes, errors: Errors, encode: Callable[[str], bytes | None] | None = None
     ) -> None:
         """Raises the errors of validate_text.
 

@@ -197,11 +197,7 @@ class TextVocabulary(Vocabulary):
             options.prefix,
             options.suffix,
         )
-        fields = {
-            "merges": self.merge_rows,
-            "ignore_merges": options.ignores_merges,
-            "text": text,
-        }
+        fields = {"merges": self.merge_rows, "ignore_merges": options.ignores_merges, "text": text}
         return self.packed_pieces, fields
 
     @once

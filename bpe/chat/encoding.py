@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.chat.masks import (
-    Chosen,
-    Crossing,
-    check_chosen,
-    check_crossing,
-    chosen_intervals,
-    mask_of,
-)
+from bpe.chat.masks import Chosen, Crossing, check_chosen, check_crossing, chosen_intervals, mask_of
 from bpe.chat.origins import TextSource
 from bpe.chat.rendering import Segments, render
 from bpe.chat.white_space import with_white_space

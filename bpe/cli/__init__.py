@@ -26,17 +26,14 @@ COMMANDS: tuple[click.Command, ...] = (
     LazyCommand("fetch", "bpe.cli.fetch", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify", "Say which preset something is."),
     LazyCommand(
-        "hf-check",
-        "bpe.cli.hf_check",
-        "Check which calls of a Hugging Face tokenizer bpe answers.",
+        "hf-check", "bpe.cli.hf_check", "Check which calls of a Hugging Face tokenizer bpe answers."
     ),
     LazyCommand("bench", "bpe.cli.bench", "Compare speed with that of peers on your texts."),
 )
 
 
 commands = group(
-    COMMANDS,
-    "Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do.",
+    COMMANDS, "Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do."
 )
 main = partial(run, commands)
 """Runs the command line, and returns its exit status."""

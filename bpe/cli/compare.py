@@ -92,11 +92,7 @@ def compare_command(
 
 
 def _differences(
-    first: str,
-    second: str,
-    preset: Preset | None,
-    backend: BackendName | None,
-    as_json: bool,
+    first: str, second: str, preset: Preset | None, backend: BackendName | None, as_json: bool
 ) -> int:
     """Show what differs between two vocabularies; return the exit status."""
     ours, theirs = (load(vocab, preset, backend) for vocab in (first, second))

@@ -202,12 +202,7 @@ def _seconds(call: Call, tok: Any) -> float:
 
 
 def _report(
-    engine: Any,
-    difference: str,
-    count: int,
-    texts: int,
-    fallen: dict[str, int],
-    timings: list[str],
+    engine: Any, difference: str, count: int, texts: int, fallen: dict[str, int], timings: list[str]
 ) -> Iterator[str]:
     reason = f": {one_line(engine.reason)}" if engine.reason else ""
     yield f"served by {engine.name}{reason}\n"

@@ -66,11 +66,7 @@ class Identified(NamedTuple):
 @format_option("text", "json")
 @color_option
 def identify_command(
-    what: str,
-    engine: Engine | None,
-    against: str | None,
-    output_format: str,
-    color: bool | None,
+    what: str, engine: Engine | None, against: str | None, output_format: str, color: bool | None
 ) -> int:
     """Say which preset WHAT is: a tokenizer.json, tekken.json, GGUF file, name, or pattern.
 

@@ -23,12 +23,7 @@ __all__ = ["keep_canonical", "llguidance_tokenizer", "outlines_vocabulary", "xgr
 
 
 def keep_canonical(
-    mask: Any,
-    tok: Tokenizer,
-    ids: Iterable[int],
-    special: Special = "allow",
-    *,
-    start: int = 0,
+    mask: Any, tok: Tokenizer, ids: Iterable[int], special: Special = "allow", *, start: int = 0
 ) -> bool:
     """Remove the ids that `tok.next_allowed` excludes from a bit mask, in place.
 

@@ -164,10 +164,7 @@ def _parts(ours: Tokenizer, theirs: Tokenizer) -> Iterator[PartDifference]:
 
 def _model(tokenizer: Tokenizer) -> dict[str, object]:
     vocabulary = tokenizer.vocabulary
-    model: dict[str, object] = {
-        "kind": _kind(tokenizer),
-        "ignore_merges": vocabulary.ignore_merges,
-    }
+    model: dict[str, object] = {"kind": _kind(tokenizer), "ignore_merges": vocabulary.ignore_merges}
     if isinstance(vocabulary, TextVocabulary):
         model |= dataclasses.asdict(vocabulary.options)
     if isinstance(vocabulary, CharacterVocabulary):

@@ -72,10 +72,7 @@ def find_difference(
 
 
 def _first_other(
-    tokenizer: Tokenizer,
-    other: Tokenizer,
-    texts: Sequence[str],
-    special: Literal["allow", "text"],
+    tokenizer: Tokenizer, other: Tokenizer, texts: Sequence[str], special: Literal["allow", "text"]
 ) -> int | None:
     try:
         ids, offsets = tokenizer.encode_batch_array(texts, special)

@@ -93,7 +93,6 @@ class Manifest:
     """The number of files in folders that were not read, by suffix."""
     splits: dict[str, list[Shard]] = field(default_factory=dict)
     progress: Annotated[
-        dict[str, Any] | None,
-        record(_PROGRESS, may_lack=frozenset(_PROGRESS.keys() - {"files"})),
+        dict[str, Any] | None, record(_PROGRESS, may_lack=frozenset(_PROGRESS.keys() - {"files"}))
     ] = None
     """The position at which an interrupted job continues; None in a complete corpus."""

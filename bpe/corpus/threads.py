@@ -39,10 +39,7 @@ def read_ahead(pool: ThreadPoolExecutor, items: Iterator[Item]) -> Iterator[Item
 
 
 def map_in_order(
-    pool: ThreadPoolExecutor,
-    function: Callable[[Item], Result],
-    items: Iterator[Item],
-    ahead: int,
+    pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterator[Item], ahead: int
 ) -> Iterator[Result]:
     """Yield function(item) for each item, in order.
 

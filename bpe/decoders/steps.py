@@ -276,10 +276,6 @@ DECODERS: Registry[TokenStep] = Registry(
     }
 )
 STORED_DECODERS: Registry[Any] = Registry(
-    {
-        **DECODERS.makers,
-        "Spaces": Spaces,
-        "SentencePieceDecoding": SentencePieceDecoding,
-    }
+    {**DECODERS.makers, "Spaces": Spaces, "SentencePieceDecoding": SentencePieceDecoding}
 )
 """The decoders of .pretok files. A tokenizer.json has null in place of Spaces."""

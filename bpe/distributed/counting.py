@@ -87,9 +87,7 @@ def count_run(
     return blocks, size, sum(sizes)
 
 
-def _parts(
-    items: Iterator[list[StrOrBytes] | Path],
-) -> Iterator[list[StrOrBytes] | list[Path]]:
+def _parts(items: Iterator[list[StrOrBytes] | Path]) -> Iterator[list[StrOrBytes] | list[Path]]:
     """Yield the source of each task: a list of texts, or a list of files."""
     paths: list[Path] = []
     size = 0

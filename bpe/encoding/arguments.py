@@ -100,9 +100,7 @@ def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:
 
 
 def backend_for(
-    vocabulary: Vocabulary,
-    preset: object,
-    requested: BackendName | None,
+    vocabulary: Vocabulary, preset: object, requested: BackendName | None
 ) -> BackendName:
     """Return the backend to use: "python" if C++ cannot merge the pre-tokens with `vocabulary`.
 
@@ -126,9 +124,7 @@ def backend_for(
 
 
 def resolve_pre_tokenizer(
-    preset: PresetLike,
-    backend: BackendName,
-    may_drop_text: bool = False,
+    preset: PresetLike, backend: BackendName, may_drop_text: bool = False
 ) -> PreTokenizer | SupportsOffsets:
     """Return the pre-tokenizer that `preset` is or names, for `backend`.
 

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 
 from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
-from bpe.encoding.added_tokens import (
-    AddedToken,
-    AddedTokens,
-    Record,
-    word_ranges,
-)
+from bpe.encoding.added_tokens import AddedToken, AddedTokens, Record, word_ranges
 from bpe.encoding.python_backend import Backend, PythonBackend
 from bpe.encoding.ranged_tokens import AddedTokenSearch, RangedTokens, TextRange, WholeTextSearch
 from bpe.encoding.text_spaces import keeps_whole, splits_alike

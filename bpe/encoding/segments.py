@@ -167,11 +167,7 @@ class _CheckedSegments:
     """The segments of one call: their texts, policies and ids."""
 
     def __init__(
-        self,
-        pipeline: Pipeline,
-        segments: Sequence[SegmentLike],
-        special: Special,
-        errors: Errors,
+        self, pipeline: Pipeline, segments: Sequence[SegmentLike], special: Special, errors: Errors
     ) -> None:
         """Check the segments. `special` is the policy of texts that come without one.
 

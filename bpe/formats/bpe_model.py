@@ -12,13 +12,7 @@ from bpe.byte_level import all_to_bytes
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
-from bpe.vocabulary import (
-    ID_LIMIT,
-    NOT_IN_UTF8,
-    UNASSIGNED,
-    Merge,
-    Vocabulary,
-)
+from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED, Merge, Vocabulary
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import shortened
 

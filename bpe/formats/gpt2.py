@@ -90,8 +90,7 @@ class Gpt2Format(Format):
                 )
         with named(vocab_path):
             merges = ListedMerges(
-                lambda: pairs,
-                lambda index: f"{short_path(merges_path)} line {line_numbers[index]}",
+                lambda: pairs, lambda index: f"{short_path(merges_path)} line {line_numbers[index]}"
             )
             model = ListedModel(vocab, merges, added=added)
             vocabulary, decoder = byte_level_model(model, _native(vocab_data, pairs, added))

@@ -39,13 +39,7 @@ from bpe.formats.native_readers import native_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.step_json import short_text
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
-from bpe.formats.tokenizer_config import (
-    added_token,
-    config_tokens,
-    join,
-    named_tokens,
-    other_ids,
-)
+from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens, other_ids
 from bpe.text_ids import TextIds
 from bpe.token_facts import TokenFacts
 from bpe.vocabulary import Vocabulary

@@ -92,9 +92,7 @@ def with_steps(spec: TokenizerSpec) -> TokenizerSpec:
     if not is_known:
         raise UnsupportedError(f"the decoder {decoder} has no counterpart in other formats")
     return replace(
-        spec,
-        normalizer=gguf_text.normalizer(adds_space),
-        decoder=gguf_text.decoder(adds_space),
+        spec, normalizer=gguf_text.normalizer(adds_space), decoder=gguf_text.decoder(adds_space)
     )
 
 

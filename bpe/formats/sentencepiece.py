@@ -21,11 +21,7 @@ from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
 from bpe.formats.native_readers import read_native
-from bpe.formats.sentencepiece_pieces import (
-    ModelPiece,
-    Options,
-    read_model,
-)
+from bpe.formats.sentencepiece_pieces import ModelPiece, Options, read_model
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
@@ -136,12 +132,7 @@ def parse(data: bytes) -> TokenizerSpec:
             trainer.flag(24, False),
             tuple(others[id].text for id in _ids_of(others, TokenType.USER_DEFINED)),
         ),
-        decoder=SentencePieceDecoding(
-            dummy_prefix or removes,
-            removes,
-            invisible,
-            unknown_surface,
-        ),
+        decoder=SentencePieceDecoding(dummy_prefix or removes, removes, invisible, unknown_surface),
         facts=_facts(pieces, others, trainer),
     )
 

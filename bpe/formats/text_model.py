@@ -13,13 +13,7 @@ from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
-from bpe.formats.bpe_model import (
-    ListedMerges,
-    ListedModel,
-    build_if_bytes,
-    check_ids,
-    merge_ids,
-)
+from bpe.formats.bpe_model import ListedMerges, ListedModel, build_if_bytes, check_ids, merge_ids
 from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
@@ -138,8 +132,7 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> ModelSplit:
                     "add_prefix_space to false",
                 )
             parsed = parsed._replace(
-                stages=block.stages() + parsed.stages,
-                part_types=("Metaspace", *parsed.part_types),
+                stages=block.stages() + parsed.stages, part_types=("Metaspace", *parsed.part_types)
             )
         preset = huggingface.preset_of(parsed)
     except UnsupportedPreTokenizerError as error:

@@ -92,11 +92,7 @@ _R50K, _P50K, _CL100K, _O200K = (
     for name, digest, size in (
         ("r50k", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930", 835554),
         ("p50k", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069", 836186),
-        (
-            "cl100k",
-            "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-            1681126,
-        ),
+        ("cl100k", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7", 1681126),
         ("o200k", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d", 3613922),
     )
 )

@@ -166,9 +166,7 @@ def _lacking(lacks: NDArray[np.int64], label: NDArray[np.int64]) -> NDArray[np.i
     Before `label`, the character lacks `lacks` bytes; 0 means that `label` begins a character.
     """
     begins = np.select(
-        [label < 0x80, label < 0xC2, label < 0xE0, label < 0xF0, label < 0xF5],
-        [0, -1, 1, 2, 3],
-        -1,
+        [label < 0x80, label < 0xC2, label < 0xE0, label < 0xF0, label < 0xF5], [0, -1, 1, 2, 3], -1
     )
     is_continuation = (label & 0xC0) == 0x80
     result: NDArray[np.int64] = np.where(

@@ -65,10 +65,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    tokenizers: Mapping[str, Tokenizer],
-    texts: Mapping[str, Text],
-    *,
-    errors: Errors = "replace",
+    tokenizers: Mapping[str, Tokenizer], texts: Mapping[str, Text], *, errors: Errors = "replace"
 ) -> list[Comparison]:
     """Return the numbers of each text with each of `tokenizers`, text by text.
 

@@ -20,15 +20,11 @@ COMMANDS: tuple[click.Command, ...] = (
     presets_command,
     diff_command,
     LazyCommand(
-        "page",
-        "pretok.cli.page",
-        "Open a page in the browser that shows splits and tokens.",
+        "page", "pretok.cli.page", "Open a page in the browser that shows splits and tokens."
     ),
     LazyCommand("program", "pretok.cli.program", "Write a preset for the C library."),
     LazyCommand(
-        "fuzz",
-        "pretok.cli.fuzz",
-        "Compare the splits of presets and engines on difficult texts.",
+        "fuzz", "pretok.cli.fuzz", "Compare the splits of presets and engines on difficult texts."
     ),
 )
 

@@ -168,9 +168,7 @@ TEXT = {
     "--binary": "Allow any bytes, not only UTF-8 text.",
     **BACKEND,
 }
-UNICODE = {
-    "--unicode VERSION": f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
-}
+UNICODE = {"--unicode VERSION": f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]"}
 
 
 def split_options(*formats: str) -> Callable[[Any], Any]:

@@ -74,10 +74,7 @@ def fuzz(
     tokenizer = PreTokenizer(preset, version, backend)
     comparisons = engine.comparisons(tokenizer)
     maker = TextMaker(
-        f"{seed}/{preset.name}",
-        version,
-        longest=engine.longest,
-        surrogates=engine.surrogates,
+        f"{seed}/{preset.name}", version, longest=engine.longest, surrogates=engine.surrogates
     )
     done = 0
     mismatch = None

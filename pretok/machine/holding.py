@@ -16,17 +16,7 @@ import numpy as np
 from pretok.charsets.classified_text import Classifier
 from pretok.charsets.sets import CharSet
 from pretok.machine.program import compile_rules
-from pretok.rules import (
-    ALL,
-    CasedWord,
-    Contraction,
-    Groups,
-    Literal,
-    Phrase,
-    Rule,
-    Run,
-    Spaces,
-)
+from pretok.rules import ALL, CasedWord, Contraction, Groups, Literal, Phrase, Rule, Run, Spaces
 from pretok.rules.contraction import FOLD
 from pretok.stage import Stage
 

@@ -9,15 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from pretok.charsets.sets import (
-    ANY,
-    NEWLINE,
-    NOTHING,
-    ONIGURUMA_WORD,
-    WHITE_SPACE,
-    WORD,
-    CharSet,
-)
+from pretok.charsets.sets import ANY, NEWLINE, NOTHING, ONIGURUMA_WORD, WHITE_SPACE, WORD, CharSet
 from pretok.errors import DefinitionError
 from pretok.patterns.ast import Chars, EngineSpecific, Group, Lookahead, Node, Repeat
 from pretok.patterns.items import Choice, Items, Look, Loop, Part, Refusal

@@ -116,10 +116,7 @@ CHAMELEON = unchecked(
     ),
     stage(r"([\t\n]|    |  )", Literal("\t", "\n", "    ", "  ")),
     EACH_NUMBER,
-    stage(
-        r"[\p{P}!-/:-@\[-`{-~]",
-        Run(PUNCTUATION | ASCII_SIGNS, at_most=1),
-    ),
+    stage(r"[\p{P}!-/:-@\[-`{-~]", Run(PUNCTUATION | ASCII_SIGNS, at_most=1)),
     GPT2.stages[0],
 )
 

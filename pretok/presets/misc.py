@@ -45,11 +45,7 @@ SUPERBPE = unchecked(
     stage(r"\p{N}+", Run(NUMBER)),
     # The pattern matches the empty text before each group of three digits, so the text after
     # the last group stays with the last group.
-    block(
-        split(r"(?=(\d{3})+(?!\d))"),
-        Groups(DIGIT, at_least=3),
-        behavior="merged_with_next",
-    ),
+    block(split(r"(?=(\d{3})+(?!\d))"), Groups(DIGIT, at_least=3), behavior="merged_with_next"),
 )
 
 SUPERBPE_EXTEND = Preset(

@@ -109,10 +109,7 @@ TINY_AYA = Preset(
     aliases=names("tiny_aya cohere2 cohere2moe"),
     engine="hf",
     source="Tiny Aya tokenizer.json, as quoted in llama.cpp",
-    stages=(
-        stage(r"\d{1,3}(?=(?:\d{3})*\b)", Groups(DIGIT, unless_before=ONIGURUMA_WORD)),
-        _O200K,
-    ),
+    stages=(stage(r"\d{1,3}(?=(?:\d{3})*\b)", Groups(DIGIT, unless_before=ONIGURUMA_WORD)), _O200K),
 )
 
 YOUTU = unchecked(

@@ -53,11 +53,7 @@ class BpeEngine:
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        parts: Parts,
-        decoding: Decoding,
-        words: Collection[str] = (),
+        self, tokenizer: Tokenizer, parts: Parts, decoding: Decoding, words: Collection[str] = ()
     ) -> None:
         """`parts` are the parts of `tokenizer`.
 

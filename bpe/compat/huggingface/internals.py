@@ -83,11 +83,7 @@ class Pieces:
                 yield from self._cut(normal, starts, ends, segments)
 
     def _cut(
-        self,
-        text: str,
-        starts: Offsets,
-        ends: Offsets,
-        segments: list[tuple[int, int, int | None]],
+        self, text: str, starts: Offsets, ends: Offsets, segments: list[tuple[int, int, int | None]]
     ) -> Iterator[AlignedPiece]:
         """Yield the pieces of `text`; each segment is (start, end, id), in bytes of its UTF-8."""
         bounds = [(0, len(text))]

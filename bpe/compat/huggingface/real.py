@@ -55,11 +55,7 @@ try:
         decoders.Decoder,
         models.Model,
     )
-    SEQUENCES = (
-        normalizers.Sequence,
-        pre_tokenizers.Sequence,
-        processors.Sequence,
-    )
+    SEQUENCES = (normalizers.Sequence, pre_tokenizers.Sequence, processors.Sequence)
     EMPTY = RealTokenizer(models.BPE())
     # tokenizers 0.22 lacks this trainer, the only one that takes a tokenizer.
     ParityBpeTrainer = getattr(trainers, "ParityBpeTrainer", None)

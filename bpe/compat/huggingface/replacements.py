@@ -12,12 +12,7 @@ from weakref import WeakKeyDictionary
 
 from bpe.compat.huggingface import settings, short_methods
 from bpe.compat.huggingface.encoding import real_arguments
-from bpe.compat.huggingface.real import (
-    ParityBpeTrainer,
-    PostProcessor,
-    RealEncoding,
-    RealTokenizer,
-)
+from bpe.compat.huggingface.real import ParityBpeTrainer, PostProcessor, RealEncoding, RealTokenizer
 from bpe.compat.huggingface.state import KEY
 from bpe.compat.huggingface.tokenizers import Tokenizer, changing
 

@@ -116,11 +116,7 @@ class Encoding(Decoder):
         return self._tokenizer
 
     def encode(
-        self,
-        text: str,
-        *,
-        allowed_special: Allowed = NONE,
-        disallowed_special: Disallowed = "all",
+        self, text: str, *, allowed_special: Allowed = NONE, disallowed_special: Disallowed = "all"
     ) -> list[int]:
         """Return the ids of `text`.
 
@@ -136,11 +132,7 @@ class Encoding(Decoder):
         return self._tokenizer.encode(text, "text")
 
     def encode_to_numpy(
-        self,
-        text: str,
-        *,
-        allowed_special: Allowed = NONE,
-        disallowed_special: Disallowed = "all",
+        self, text: str, *, allowed_special: Allowed = NONE, disallowed_special: Disallowed = "all"
     ) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array: uint32, shape (n,).
 
@@ -171,11 +163,7 @@ class Encoding(Decoder):
         return self._tokenizer.encode_batch(texts, self._specials.policy(allowed), threads=threads)
 
     def encode_with_unstable(
-        self,
-        text: str,
-        *,
-        allowed_special: Allowed = NONE,
-        disallowed_special: Disallowed = "all",
+        self, text: str, *, allowed_special: Allowed = NONE, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that do not depend on what follows `text`, and the possible completions.
 
