@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.rendered import rendered_tokens
+from bpe.decoders.decode import Decoder
 from bpe.decoders.steps import SentencePieceDecoding
+from bpe.decoders.text_decoder import TextDecoder
 from bpe.encoding.python_backend import unknown_id
 from bpe.once import once
 from bpe.token_facts import (
@@ -53,6 +54,8 @@ class TokenizerFacts(TokenizerParts):
     """
 
     __slots__ = ()
+
+    _ids_to_text: Decoder | TextDecoder
 
     @property
     def model_kind(self) -> ModelKind:
@@ -245,14 +248,7 @@ class TokenizerFacts(TokenizerParts):
         native = self._pipeline.backend.rendered()
         if native is not None:
             return native
-        tokens = rendered_tokens(
-            self.decoder,
-            self._pipeline.backend,
-            self.vocabulary,
-            self._added_bytes,
-            self._added,
-            self.normalizer,
-        )
+        tokens = self._ids_to_text.rendered()
         by_id = [tokens.get(id, b"") for id in range(self.vocab_size)]
         data = np.frombuffer(b"".join(by_id), np.uint8)
         offsets = np.zeros(len(by_id) + 1, np.uint32)

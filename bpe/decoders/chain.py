@@ -12,6 +12,7 @@ from bpe.decoders.flows import Flow
 from bpe.decoders.steps import ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
 from bpe.decoders.text_decoder import TextDecoder
 from bpe.encoding.python_backend import Backend, unknown_id
+from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import UnsupportedError
 from bpe.normalizers.growth import find_excess
 
@@ -114,6 +115,19 @@ class ChainDecoder(TextDecoder):
             cache.update(changed)
             changed = cache
         return [changed[id] for id in values if id not in special]
+
+    def rendered(self) -> dict[int, bytes]:
+        """Return the text of each token after all steps, as for a token between other tokens.
+
+        After the tokens are joined, a step treats all text as one token; its ends are then
+        elsewhere.
+        """
+        tokens: dict[int, bytes] = {}
+        for id, text in self._texts().items():
+            for flow in self.chain.all_flows(ESCAPE):
+                text = flow.middle(text)
+            tokens[id] = text.encode("utf-8", ESCAPE)
+        return tokens
 
     def _by_token(self, text: str) -> str:
         for step in self.chain.by_token:

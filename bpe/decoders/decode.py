@@ -63,6 +63,10 @@ class Decoder:
             raise unknown_id(sequence, self._tokens())
         return data
 
+    def rendered(self) -> Mapping[int, bytes]:
+        """Return the bytes that each token adds in the middle of a decoded text."""
+        return self._tokens()
+
 
 def list_ids(ids: Iterable[int]) -> list[int]:
     """Return `ids` as a list; raise TypeError if it is not iterable."""

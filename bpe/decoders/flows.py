@@ -24,9 +24,9 @@ class Flow(ABC):
     def feed(self, token: str) -> list[str]:
         """Return the tokens that `token` completes."""
 
-    @abstractmethod
     def finish(self) -> list[str]:
         """Return the last tokens."""
+        return []
 
     @abstractmethod
     def middle(self, token: str) -> str:
@@ -54,21 +54,13 @@ class Each(Flow):
         """Return the changed token."""
         return [self._change(token)]
 
-    def finish(self) -> list[str]:
-        """Return nothing."""
-        return []
 
-
-class Distinct(Flow):
+class Distinct(Each):
     """Drops each token that equals the previous token, changes all others, drops empty results."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
-        self._change = change
+        super().__init__(change)
         self._previous: str | None = None
-
-    def middle(self, token: str) -> str:
-        """Return the changed token."""
-        return self._change(token)
 
     def feed(self, token: str) -> list[str]:
         """Return the changed token, or nothing."""
@@ -76,10 +68,6 @@ class Distinct(Flow):
         self._previous = token
         changed = "" if is_repeated else self._change(token)
         return [changed] if changed else []
-
-    def finish(self) -> list[str]:
-        """Return nothing."""
-        return []
 
 
 class FirstAndRest(Flow):
@@ -106,10 +94,6 @@ class FirstAndRest(Flow):
         changed = self._change(token)
         self._change = self._rest
         return [changed]
-
-    def finish(self) -> list[str]:
-        """Return nothing."""
-        return []
 
 
 class LastAndRest(Flow):
@@ -161,7 +145,10 @@ class Held(Flow):
 
 
 class StripParts(Flow):
-    """Strips the ends of one token that comes in parts, as bpe.decoders.steps.Strip does."""
+    """Strips the ends of one token that comes in parts, as bpe.decoders.steps.Strip does.
+
+    Text that is held back at the end is stripped.
+    """
 
     def __init__(self, char: str, start: int, stop: int) -> None:
         self._char = char
@@ -190,10 +177,6 @@ class StripParts(Flow):
         kept = text[: max(len(kept), len(text) - self._stop)]
         self._held = text[len(kept) :]
         return [kept]
-
-    def finish(self) -> list[str]:
-        """Return nothing: the text that is held back is stripped."""
-        return []
 
 
 def bytes_of_characters(token: str) -> bytes:

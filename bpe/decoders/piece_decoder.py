@@ -157,6 +157,11 @@ class PieceDecoder(TextDecoder):
     def _stream(self, errors: str, skip_special: bool, continuation: bool) -> PieceDecodeStream:
         return PieceDecodeStream(self, errors, skip_special, continuation)
 
+    def rendered(self) -> dict[int, bytes]:
+        """Return the surface of each token, and the byte of each fallback token."""
+        surfaces = {id: text.encode() for id, text in self.surfaces.items()}
+        return surfaces | {id: bytes([byte]) for id, byte in self.fallback.items()}
+
     def checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
         """Return `ids` as a list, without special tokens if `skip_special`.
 

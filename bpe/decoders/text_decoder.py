@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from functools import partial
 
@@ -10,7 +11,7 @@ from bpe.encoding.python_backend import Backend
 from bpe.encoding.utf8 import ESCAPE
 
 
-class TextDecoder:
+class TextDecoder(ABC):
     """Decodes ids for a Tokenizer. With a backend in C++, it decodes what C++ leaves to Python."""
 
     def __init__(self, backend: Backend, special: Collection[int]) -> None:
@@ -28,13 +29,21 @@ class TextDecoder:
         """Return a new stream. With the error handler ESCAPE, it keeps invalid bytes."""
         return self._stream(errors, skip_special, continuation)
 
+    @abstractmethod
+    def _stream(self, errors: str, skip_special: bool, continuation: bool) -> IdStream:
+        """Return a new stream."""
+
+    @abstractmethod
+    def rendered(self) -> dict[int, bytes]:
+        """Return the bytes that each token adds in the middle of a decoded text.
+
+        Decoder::rendered_texts in cpp/core/decode/decoder.cpp does the same.
+        """
+
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
         stream = self._stream(errors, skip_special, False)
         return stream.feed(list_ids(ids)) + stream.finish()
-
-    def _stream(self, errors: str, skip_special: bool, continuation: bool) -> IdStream:
-        raise NotImplementedError
 
 
 def _bytes_of(decode: Decode, ids: Iterable[int], skip_special: bool) -> bytes:

@@ -79,7 +79,6 @@ LAYERS = (
     ("bpe.decoders.text_decoder", "bpe.decoders.text_stream"),
     ("bpe.decoders.chain",),
     ("bpe.encoding.normalized_segments", "bpe.decoders.piece_decoder"),
-    ("bpe.decoders.rendered",),
     ("bpe.encoding.trim",),
     ("bpe.encoding.pipeline",),
     ("bpe.encoding.dropout", "bpe.encoding.encode_stream", "bpe.encoding.segments"),

@@ -144,13 +144,17 @@ class Decoding:
         return b"".join(texts).decode("utf-8", "replace")
 
 
-class _TokenTexts(dict[int, str]):
-    """Caches the text of each single id. It has no more items than there are tokens."""
+class _CachedTexts(dict[int, str]):
+    """Texts by id, which are computed when they are first read."""
 
     def __init__(self, decoding: Decoding, skip_special_tokens: bool) -> None:
         super().__init__()
         self._decoding = ref(decoding)
         self._skip_special_tokens = skip_special_tokens
+
+
+class _TokenTexts(_CachedTexts):
+    """Caches the text of each single id. It has no more items than there are tokens."""
 
     def __missing__(self, id: int) -> str:
         decoding = self._decoding()
@@ -161,13 +165,8 @@ class _TokenTexts(dict[int, str]):
         return text
 
 
-class _LaterTexts(dict[int, str]):
+class _LaterTexts(_CachedTexts):
     """Caches the text of each id after other ids. It has no more items than there are tokens."""
-
-    def __init__(self, decoding: Decoding, skip_special_tokens: bool) -> None:
-        super().__init__()
-        self._decoding = ref(decoding)
-        self._skip_special_tokens = skip_special_tokens
 
     def __missing__(self, id: int) -> str:
         decoding, skips = self._decoding(), self._skip_special_tokens
