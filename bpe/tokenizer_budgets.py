@@ -152,7 +152,8 @@ class TokenizerBudgets(TokenizerEditing):
                 f"on={shortened(on)}; expected 'token', 'pre-token', 'sentence', 'line' or a "
                 "function"
             )
-        read = Utf8(_sliced(text, errors), errors, self._pipeline.utf8_of)
+        core = self._pipeline.core
+        read = Utf8(_sliced(text, errors), errors, core and core.utf8_of)
         added = self._template_size(add_special_tokens)
         starts = read.graphemes() if grapheme else None
         room, most = min(room, _MOST), min(index(overlap), _MOST - 1)

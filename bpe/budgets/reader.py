@@ -123,7 +123,8 @@ class Reader:
             and not (source.has_tokens and not cuts.has_exact_sizes)
         ):
             ids = self._ids(text, continuation)
-            find = self._pipeline.token_ends or token_ends
+            core = self._pipeline.core
+            find = token_ends if core is None else core.token_ends
             ends = find(ids, cuts.sizes, data, cuts.puts_prefix, cuts.is_text)
             if ends is not None:
                 return Ends(ends, None, is_exact=True)

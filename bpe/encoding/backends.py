@@ -192,15 +192,6 @@ def make_ranged(
     )
 
 
-def make_prompt_cache(backend: Backend, max_bytes: int) -> _core.PromptCache | None:
-    """Return a cache of `max_bytes` bytes for the texts of `backend`; None if it is in Python."""
-    if isinstance(backend, PythonBackend):
-        return None
-    from pretok import _core
-
-    return _core.PromptCache(backend, max_bytes)
-
-
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
     """Return a function that splits UTF-8 with a pre-tokenizer that takes only str.
 

@@ -11,10 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backends import make_prompt_cache, make_ranged
+from bpe.encoding.backends import make_ranged
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
@@ -38,6 +37,7 @@ from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
+from pretok.machine.backend import native_core
 
 if TYPE_CHECKING:
     from pretok import _core
@@ -193,7 +193,8 @@ class Pipeline:
 
     def new_prompt_cache(self, max_bytes: int) -> _core.PromptCache | None:
         """Return a cache for `encode_prompt`; None if Python has to prepare or encode texts."""
-        return make_prompt_cache(self.backend, max_bytes) if self._has_fast_path else None
+        core = self.core if self._has_fast_path else None
+        return None if core is None else core.PromptCache(self.backend, max_bytes)
 
     def encode_prompt(
         self,
@@ -305,29 +306,15 @@ class Pipeline:
             raise self._located(error, texts[error.text_index or 0], errors) from None
 
     @property
-    def utf8_of(self) -> Callable[[str], bytes | None] | None:
-        """A function that returns a str as UTF-8, or None if it has surrogates; None if slow."""
-        if isinstance(self.backend, PythonBackend):
-            return None
-        from pretok import _core
-
-        return _core.utf8_of
-
-    @property
-    def token_ends(self) -> Callable[..., NDArray[np.int32] | None] | None:
-        """The function bpe.budgets.token_ends in C++, or None if the backend is Python."""
-        if isinstance(self.backend, PythonBackend):
-            return None
-        from pretok import _core
-
-        return _core.token_ends
+    def core(self) -> Any:
+        """The module pretok._core, or None if the backend is Python."""
+        return None if isinstance(self.backend, PythonBackend) else native_core()
 
     def chunks(self, special: Special, *arguments: Any) -> Chunks:
         """Return a search for chunks in C++; the backend must not be Python."""
-        from pretok import _core
-
-        backend, added = cast("_core.Tokenizer", self.backend), self._policies.added_for(special)
-        return _core.Chunks(backend, cast("_core.AddedTokens", added), *arguments)
+        added = self._policies.added_for(special)
+        chunks: Chunks = self.core.Chunks(self.backend, added, *arguments)
+        return chunks
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
