@@ -30,7 +30,7 @@ from bpe.formats.text_model import byte_level_model
 from bpe.token_facts import TokenFacts, TokenType
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
-from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
+from pretok.errors import UnknownPresetError
 from pretok.formats import gguf_metadata
 from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
@@ -104,7 +104,7 @@ class GgufFormat(Format):
             if native is not None:
                 return native
             load = partial(gguf_metadata.load, source.path)
-            return _spec(gguf_facts.read_values(load, KEYS), options.needs_preset)
+            return read(gguf_facts.read_values(load, KEYS), options.needs_preset)
 
 
 def _native_spec(path: Path, needs_preset: bool) -> FileSpec | None:
@@ -140,21 +140,6 @@ def _read_others(spec: FileSpec) -> TokenizerSpec:
     return TokenizerSpec(spec.vocabulary, find(preset) if preset else None, decoder=decoder)
 
 
-def parse(data: bytes) -> TokenizerSpec:
-    """Return the tokenizer in a GGUF file with these bytes.
-
-    Control tokens and the unknown token are special: llama.cpp finds them only with parse_special.
-    User-defined tokens are always found. tokenizer.ggml.pre names the preset. Raises
-    UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
-    """
-    try:
-        return _spec(gguf_facts.read_values(partial(gguf_metadata.parse, data), KEYS))
-    except UnsupportedFileError as error:
-        raise UnsupportedError(str(error)) from None
-    except UnreadableFileError as error:
-        raise VocabularyError(str(error)) from None
-
-
 class GgufSplit(NamedTuple):
     """The preset that `pre`, the value of tokenizer.ggml.pre, names, or why there is no preset."""
 
@@ -163,7 +148,13 @@ class GgufSplit(NamedTuple):
     why_no_preset: str
 
 
-def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
+def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
+    """Return the tokenizer in the metadata of a GGUF file.
+
+    Control tokens and the unknown token are special: llama.cpp finds them only with parse_special.
+    User-defined tokens are always found. tokenizer.ggml.pre names the preset. Raises
+    UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
+    """
     if file[_MODEL].value is None:
         raise VocabularyError(
             f"there is no {_MODEL}, so the file holds no vocabulary; if the model is split into "

@@ -55,22 +55,10 @@ def reading(path: Path) -> Iterator[Reader]:
 def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
     """Return the values of the `wanted` keys that the metadata of the file `path` has.
 
-    Raises the errors of `parse` and of `reading`.
+    Raises the errors of `reading` and of `Reader.values`.
     """
     with reading(path) as reader:
         return reader.values(wanted)
-
-
-def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the values of the `wanted` keys that the metadata has.
-
-    `data` is the content of a file, or the first MAX_METADATA bytes of a larger file. A value is an
-    int, a float, a bool, a str, or a list of such values. The time and the memory are linear in the
-    size of the metadata. Raises UnreadableFileError with key and offset if the metadata is
-    truncated or malformed, and UnsupportedFileError for an unknown version or an array of arrays.
-    """
-    file = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), _BLOCK)
-    return Reader(file, len(data)).values(wanted)
 
 
 class Reader:
@@ -106,7 +94,13 @@ class Reader:
         return self._at
 
     def values(self, wanted: Collection[str]) -> dict[str, Any]:
-        """Return the values of the `wanted` keys."""
+        """Return the values of the `wanted` keys that the metadata has.
+
+        A value is an int, a float, a bool, a str, or a list of such values. The time and the memory
+        are linear in the size of the metadata. Raises UnreadableFileError with key and offset if
+        the metadata is truncated or malformed, and UnsupportedFileError for an unknown version or
+        an array of arrays.
+        """
         version = self.version
         if version not in VERSIONS:
             raise UnsupportedFileError(

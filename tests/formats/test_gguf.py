@@ -14,8 +14,7 @@ from bpe import AddedToken, Template, UnknownTokenError, VocabularyError
 from bpe.formats import gguf as format_gguf
 from bpe.formats.files import MAX_BYTES
 from command_line import Call
-from gguf_files import Typed, gguf, loaded, metadata
-from pretok.formats import gguf_metadata
+from gguf_files import Typed, gguf, loaded, metadata, parse_metadata
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth
 from vocabulary_files import TEXTS, made, made_vocabulary, write
@@ -55,7 +54,7 @@ def test_other_keys_do_not_matter(tmp_path: Path) -> None:
         values[f"{kind}s"] = Typed("array", [0, 1, 1], kind)
     data = gguf({**values, **metadata(), "last": 1})
     assert bpe.load(write(tmp_path / "a", data), backend="python") == loaded(tmp_path)
-    found = gguf_metadata.parse(data, ["a.list", "last", "no key"])
+    found = parse_metadata(data, ["a.list", "last", "no key"])
     assert found == {"a.list": ["a", "b"], "last": 1}
 
 
@@ -75,11 +74,11 @@ def test_values_of_every_type(order: str) -> None:
         "k": Typed("int64", -1 << 63),
         "l": Typed("float64", 0.1),
     }
-    assert gguf_metadata.parse(gguf(values, order=order), values.keys()) == {
+    assert parse_metadata(gguf(values, order=order), values.keys()) == {
         key: typed.value for key, typed in values.items()
     }
     arrays = {key: Typed("array", [value, value], kind) for key, (kind, value, _) in values.items()}
-    found = gguf_metadata.parse(gguf(arrays, order=order), arrays.keys())
+    found = parse_metadata(gguf(arrays, order=order), arrays.keys())
     assert found == {key: typed.value for key, typed in arrays.items()}
     assert {type(found[key][0]) for key in "behj"} == {int, bool}
 
@@ -95,7 +94,7 @@ def test_time_is_linear() -> None:
     def parse(size: int) -> None:
         tokens = [f"token{id}" for id in range(size)]
         values = {"tokens": tokens, "types": [1] * size}
-        assert len(gguf_metadata.parse(gguf(values), values)["tokens"]) == size
+        assert len(parse_metadata(gguf(values), values)["tokens"]) == size
 
     assert growth(parse, 2000) < TOO_MUCH
 

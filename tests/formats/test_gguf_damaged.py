@@ -12,9 +12,8 @@ import pytest
 import bpe
 from bpe import BpeError, Tokenizer, UnsupportedError, VocabularyError
 from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.formats import gguf as format_gguf
 from bpe.formats.files import MAX_BYTES
-from gguf_files import Typed, gguf, loaded, metadata
+from gguf_files import Typed, gguf, loaded, metadata, parse
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.presets import GPT2
 from support import FULL, seeded
@@ -149,10 +148,10 @@ def test_metadata_without_end_is_not_read(tmp_path: Path) -> None:
 
 def test_cut_off_anywhere() -> None:
     data = gguf(metadata())
-    format_gguf.parse(data)
+    parse(data)
     for end in range(len(data)):
         with pytest.raises(VocabularyError):
-            format_gguf.parse(data[:end])
+            parse(data[:end])
 
 
 def test_any_byte_changed() -> None:
@@ -164,7 +163,7 @@ def test_any_byte_changed() -> None:
         for bit in range(8) if FULL else [random_bits.randrange(8)]:
             changed = data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
             try:
-                contents = format_gguf.parse(changed)
+                contents = parse(changed)
                 tokenizer = Tokenizer(
                     contents.vocabulary, GPT2, added_tokens=contents.added_tokens,
                     decoder=contents.decoder, backend="python",

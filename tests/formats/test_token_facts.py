@@ -11,12 +11,11 @@ import pytest
 
 import bpe
 from bpe import Tokenizer, VocabularyError
-from bpe.formats import gguf as gguf_reader
 from bpe.formats import pretok_file, sentencepiece
 from bpe.formats.pretok_facts import MAX_SCORES, dump_facts, read_facts
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.token_facts import ROLES, TokenFacts, TokenType, end_ids, known_names, roles_of_names
-from gguf_files import SCORES, TYPES, Typed, gguf, metadata, sentencepiece_metadata
+from gguf_files import SCORES, TYPES, Typed, gguf, metadata, parse, sentencepiece_metadata
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import seeded
@@ -68,7 +67,7 @@ def test_gguf_files_name_more_templates(tmp_path: Path, backend: BackendName) ->
     tok = bpe.load(path, backend=backend)
     named = {"tool_use": "{{ tools }}", "rag": "é"}
     assert tok.chat_templates == {"default": "{{ messages }}", **named}
-    assert gguf_reader.parse(path.read_bytes()).facts == facts(tok)
+    assert parse(path.read_bytes()).facts == facts(tok)
     bpe.convert(tok, tmp_path / "b.gguf", texts=0)
     assert bpe.load(tmp_path / "b.gguf", backend=backend).chat_templates == tok.chat_templates
     for wrong in ([1], "rag"):
@@ -91,7 +90,7 @@ def test_gguf_files_of_pieces_state_scores(tmp_path: Path, backend: BackendName)
     found = facts(bpe.load(path, backend=backend))
     assert found.types.tolist() == TYPES
     assert found.scores.tolist() == SCORES
-    assert found == gguf_reader.parse(path.read_bytes()).facts
+    assert found == parse(path.read_bytes()).facts
 
 
 def test_models_of_sentencepiece_state_roles_by_text(tmp_path: Path, backend: BackendName) -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import struct
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import bpe
-from bpe import Vocabulary
+from bpe import UnsupportedError, Vocabulary, VocabularyError
 from bpe.byte_level import to_text
 from bpe.characters.marks import BYTE_NAMES
+from bpe.formats import gguf as format_gguf
+from bpe.formats import gguf_facts
+from bpe.formats.spec import TokenizerSpec
+from pretok.errors import UnreadableFileError, UnsupportedFileError
+from pretok.formats.gguf_metadata import Reader
 from pretok.machine.backend import BackendName
 from vocabulary_files import made_vocabulary, write
 
@@ -136,3 +144,20 @@ def _one(kind: str, value: Any, order: str) -> bytes:
 def _string(value: str | bytes, order: str) -> bytes:
     data = value.encode() if isinstance(value, str) else value
     return struct.pack(order + "Q", len(data)) + data
+
+
+def parse_metadata(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the values of the `wanted` keys in the bytes of a GGUF file."""
+    file = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), 1 << 20)
+    return Reader(file, len(data)).values(wanted)
+
+
+def parse(data: bytes) -> TokenizerSpec:
+    """Return the tokenizer in the bytes of a GGUF file, as Python reads it."""
+    try:
+        values = gguf_facts.read_values(partial(parse_metadata, data), format_gguf.KEYS)
+        return format_gguf.read(values)
+    except UnsupportedFileError as error:
+        raise UnsupportedError(str(error)) from None
+    except UnreadableFileError as error:
+        raise VocabularyError(str(error)) from None

@@ -15,7 +15,6 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import SentencePieceDecoding
 from bpe.formats import (
-    gguf,
     huggingface,
     native_readers,
     pretok_file,
@@ -35,6 +34,7 @@ from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.token_table import Packed
 from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge
+from gguf_files import parse
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
 from pretok.presets import BUILT_IN, GPT2
@@ -208,7 +208,7 @@ def read(data: bytes) -> TokenizerSpec:
 
 def _read(data: bytes) -> TokenizerSpec:
     if data.startswith(MAGIC):
-        return gguf.parse(data)
+        return parse(data)
     source = _InMemory(data)
     match detect(source):
         case HuggingFaceFormat():
