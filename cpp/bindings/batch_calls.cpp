@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace pretok {
 namespace {

@@ -1,7 +1,6 @@
 #include "bindings/native_spec.hpp"
 
 #include "bindings/convert.hpp"
-#include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/character_spec.hpp"
@@ -12,9 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -6,10 +6,7 @@
 #include "core/base/ids.hpp"
 #include "core/encode/segments.hpp"
 
-#include <cstdint>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace pretok {
 namespace {

@@ -10,9 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace pretok {
 

@@ -2,7 +2,6 @@
 #include "capi/encode_call.hpp"
 
 #include <cstdlib>
-#include <cstring>
 
 namespace pretok {
 namespace {

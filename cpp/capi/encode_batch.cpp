@@ -4,7 +4,6 @@
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace pretok {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "capi/handles.hpp"
-#include "capi/status.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <memory>

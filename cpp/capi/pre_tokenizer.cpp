@@ -1,10 +1,7 @@
 // Pre-tokenizers and pretok_spans.
 #include "capi/handles.hpp"
-#include "capi/load_tokenizer.hpp"
 #include "capi/status.hpp"
 #include "formats/find_split.hpp"
-
-#include <memory>
 
 using namespace pretok;
 

@@ -4,8 +4,6 @@
 #include "core/session/prompt_text.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 using namespace pretok;
 

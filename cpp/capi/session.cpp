@@ -2,7 +2,6 @@
 #include "core/session/session.hpp"
 #include "capi/encode_call.hpp"
 
-#include <utility>
 #include <vector>
 
 using namespace pretok;

@@ -1,7 +1,6 @@
 #include "formats/character_spec.hpp"
 
 #include "core/unicode/utf8.hpp"
-#include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 
 #include <algorithm>

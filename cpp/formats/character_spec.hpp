@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
-#include "core/split/program.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_merges.hpp"
 #include "formats/tokenizer_spec.hpp"

@@ -4,7 +4,6 @@
 #include "core/unicode/byte_level.hpp"
 #include "formats/character_spec.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>

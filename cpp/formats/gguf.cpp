@@ -4,7 +4,6 @@
 #include "core/split/presets.hpp"
 #include "formats/gguf_metadata.hpp"
 #include "formats/gguf_parts.hpp"
-#include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
 #include "formats/text_spec.hpp"
 

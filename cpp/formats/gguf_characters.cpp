@@ -1,13 +1,11 @@
 // Reads a vocabulary of a GGUF file whose BPE merges characters by listed merges.
 #include "core/normalize/normalizer_step.hpp"
 #include "formats/character_model.hpp"
-#include "formats/character_spec.hpp"
 #include "formats/gguf_parts.hpp"
 #include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
 #include "formats/text_spec.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

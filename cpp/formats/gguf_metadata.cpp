@@ -1,7 +1,7 @@
 #include "formats/gguf_metadata.hpp"
 
 #include "core/base/ids.hpp"
-#include "formats/load_error.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <cstring>

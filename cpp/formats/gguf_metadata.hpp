@@ -4,7 +4,6 @@
 
 #include "formats/byte_source.hpp"
 #include "formats/load_error.hpp"
-#include "formats/tokenizer_spec.hpp"
 
 #include <array>
 #include <cstddef>

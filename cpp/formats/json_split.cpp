@@ -2,7 +2,7 @@
 
 #include "core/split/presets.hpp"
 #include "core/unicode/utf8.hpp"
-#include "formats/character_spec.hpp"
+#include "formats/character_model.hpp"
 
 #include <algorithm>
 #include <set>

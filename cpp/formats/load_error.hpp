@@ -1,13 +1,11 @@
 // LoadErrors, and their messages.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace pretok {
 

@@ -5,7 +5,6 @@
 #include "formats/load_error.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,11 +4,9 @@
 #include "core/bpe/merge_windows.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
-#include "formats/character_spec.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <string>
 

@@ -7,7 +7,6 @@
 #include "formats/pretok_file_reader.hpp"
 #include "formats/text_spec.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/bpe/vocabulary.hpp"
 #include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 

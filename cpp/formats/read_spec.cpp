@@ -4,7 +4,6 @@
 #include "core/unicode/byte_level.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/gguf.hpp"
-#include "formats/load_error.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/sentencepiece.hpp"
 #include "formats/tiktoken.hpp"
@@ -12,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace pretok {

@@ -1,7 +1,6 @@
 // Reads a tokenizer file of any format.
 #pragma once
 
-#include "core/base/ids.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"

@@ -1,9 +1,7 @@
 #include "formats/sentencepiece.hpp"
 
-#include "core/base/ids.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 #include "formats/protobuf_reader.hpp"
 #include "formats/rank_file.hpp"
@@ -15,7 +13,6 @@
 #include <cstring>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace pretok {
 namespace {

@@ -1,7 +1,6 @@
 #include "formats/text_model.hpp"
 
 #include "core/unicode/byte_level.hpp"
-#include "formats/load_error.hpp"
 
 #include <algorithm>
 #include <array>

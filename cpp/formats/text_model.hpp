@@ -3,14 +3,12 @@
 #pragma once
 
 #include "core/base/hash.hpp"
-#include "core/base/ids.hpp"
 #include "core/base/open_table.hpp"
 #include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,11 +3,9 @@
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/load_error.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 

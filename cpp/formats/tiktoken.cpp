@@ -2,7 +2,6 @@
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "formats/load_error.hpp"
 #include "formats/rank_file.hpp"
 
 #include <algorithm>

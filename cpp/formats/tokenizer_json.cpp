@@ -4,15 +4,12 @@
 #include "core/unicode/byte_level.hpp"
 #include "formats/json_part.hpp"
 #include "formats/json_readers.hpp"
-#include "formats/text_model.hpp"
 #include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace pretok {
 namespace {

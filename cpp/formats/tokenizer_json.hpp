@@ -7,7 +7,6 @@
 #include "formats/text_model.hpp"
 #include "formats/tokenizer_spec.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

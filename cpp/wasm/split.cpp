@@ -1,6 +1,5 @@
 // Splits a text: the boundaries of its pre-tokens, and the rules that made the pre-tokens.
 #include "capi/handles.hpp"
-#include "core/simd/kernels.hpp"
 #include "core/unicode/unicode.hpp"
 #include "wasm/first_rules.hpp"
 #include "wasm/results.hpp"

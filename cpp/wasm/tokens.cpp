@@ -1,12 +1,9 @@
 // Functions of tokenizers that the C interface lacks.
 #include "capi/encode_call.hpp"
 #include "capi/handles.hpp"
-#include "core/unicode/nfc.hpp"
 #include "core/unicode/unicode.hpp"
 #include "wasm/results.hpp"
 #include "wasm/source.hpp"
-
-#include <cstring>
 
 namespace pretok {
 namespace {

@@ -1,10 +1,6 @@
 #include "core/bpe/merge_barriers.hpp"
 
 #include "core/base/bits.hpp"
-#include "core/base/ids.hpp"
-
-#include <algorithm>
-#include <cstring>
 
 namespace pretok {
 namespace {

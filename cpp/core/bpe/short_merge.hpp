@@ -10,7 +10,6 @@
 #include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

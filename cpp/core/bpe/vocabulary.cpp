@@ -1,10 +1,6 @@
 #include "core/bpe/vocabulary.hpp"
 
-#include "core/base/ids.hpp"
 #include "core/bpe/merge_windows.hpp"
-
-#include <algorithm>
-#include <utility>
 
 namespace pretok {
 

@@ -1,6 +1,5 @@
 #include "core/cache/long_cache.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pretok {

@@ -5,7 +5,6 @@
 #include "core/base/instruction_set.hpp"
 #include "core/cache/short_cache.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

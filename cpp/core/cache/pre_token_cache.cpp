@@ -1,7 +1,5 @@
 #include "core/cache/pre_token_cache.hpp"
 
-#include <utility>
-
 namespace pretok {
 
 std::unique_ptr<PreTokenCache> CachePool::take() {

@@ -1,9 +1,5 @@
 #include "core/cache/short_cache.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-
 namespace pretok {
 namespace {
 

@@ -7,7 +7,6 @@
 #include "core/unicode/whole_utf8.hpp"
 
 #include <iterator>
-#include <optional>
 #include <utility>
 
 namespace pretok {

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace pretok {

@@ -9,9 +9,6 @@
 #include "core/cache/pre_token_cache.hpp"
 #include "core/encode/segment_encoder.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace pretok {
 
 // The vocabulary must outlive the BatchEncoder.

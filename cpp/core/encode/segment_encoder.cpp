@@ -1,7 +1,5 @@
 #include "core/encode/segment_encoder.hpp"
 
-#include "core/base/ids.hpp"
-
 #include <cstring>
 
 namespace pretok {

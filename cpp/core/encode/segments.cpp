@@ -1,7 +1,6 @@
 #include "core/encode/segments.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace pretok {
 

@@ -1,6 +1,5 @@
 #include "core/encode/token_matcher.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace pretok {

@@ -5,7 +5,6 @@
 #include "core/unicode/utf8.hpp"
 
 #include <array>
-#include <cstring>
 
 namespace pretok {
 namespace {

@@ -3,7 +3,6 @@
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 namespace pretok {

@@ -5,8 +5,6 @@
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/normalize/step_fields.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,9 +1,6 @@
 #include "core/simd/kernels_plain.hpp"
 
-#include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
-
-#include <algorithm>
 
 #define PRETOK_TARGET
 

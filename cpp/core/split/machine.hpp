@@ -14,9 +14,7 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <utility>
 #include <variant>
 #include <vector>
 

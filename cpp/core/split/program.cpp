@@ -1,6 +1,5 @@
 #include "core/split/program.hpp"
 
-#include <string>
 #include <utility>
 #include <variant>
 

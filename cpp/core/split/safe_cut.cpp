@@ -4,7 +4,6 @@
 #include "core/split/fast/neighbors.hpp"
 #include "core/split/sources.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace pretok {

@@ -3,7 +3,6 @@
 #include "core/simd/kernels.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace pretok {
 namespace {

@@ -5,7 +5,6 @@
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

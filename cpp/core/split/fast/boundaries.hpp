@@ -32,7 +32,6 @@
 #include "core/split/fast/neighbors.hpp"
 #include "core/split/fast/relations.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 

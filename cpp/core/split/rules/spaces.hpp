@@ -3,7 +3,6 @@
 
 #include "core/split/text.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
