@@ -369,9 +369,9 @@ def test_an_edit_right_before_a_cut(native: BackendName) -> None:
 def test_an_edit_right_after_a_cut(native: BackendName) -> None:
     """A cut depends on the character after it: no merge joins "a" and "c", but one "a" and "b"."""
     vocabulary = bpe.Vocabulary(BYTES | {256: b"ab"})
-    session = Tokenizer(vocabulary, "gemma4", backend=native).session("zac")
-    assert session.stable == 2
-    session.replace(0, 1, "y")
-    assert session.stable == 2
-    session.replace(2, 3, "b")
-    assert ids(session.ids) == [121, 256]
+    session = Tokenizer(vocabulary, "gemma4", backend=native).session("z" * 40 + "ac")
+    assert session.stable == 41
+    session.replace(0, 1, "y")  # keeps the cut
+    assert session.stable == 41
+    session.replace(41, 42, "b")
+    assert ids(session.ids) == [121, *[122] * 39, 256]

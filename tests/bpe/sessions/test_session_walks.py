@@ -200,6 +200,14 @@ def test_a_refused_token_before_a_given_id(native: BackendName) -> None:
     """The error is that of the text up to the id, although a longer token would go across it."""
     added = [AddedToken("b", 1000), AddedToken("abc", 1001)]
     tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES), "gpt2", added_tokens=added)
-    kept, whole = texts_after(tokenizer, ("extend", b"c"))
-    found = outcome(kept.replace, 0, 0, b"ab", tokenizer._pipeline.policy("raise"))
-    assert found == outcome(whole.replace, 0, 0, b"ab", "raise") == ("b", 1)
+    kept, whole = texts_after(tokenizer, ("extend", b"xc"))
+    found = outcome(kept.replace, 0, 1, b"ab", tokenizer._pipeline.policy("raise"))
+    assert found == outcome(whole.replace, 0, 1, b"ab", "raise") == ("b", 1)
+
+
+def test_given_ids_join_no_text(piece_size: int) -> None:
+    """The text before them is settled, so a change of them begins with a piece of given ids."""
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES | {256: b"zb"}), "qwen2")
+    changes = [("append", b"a1"), ("extend", b"bcd"), ("replace", 4, 5, b"x")]
+    kept, whole = texts_after(tokenizer, *changes, ("replace", 1, 2, b"z"))
+    assert [part[::2] for part in kept.parts()] == [part[::2] for part in whole.parts()]
