@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,13 +11,15 @@ from numpy.typing import NDArray
 from bpe.characters.marks import BYTE_NAMES
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.token_list import AddedTokenList
 from bpe.formats.spec import TokenizerSpec
 from bpe.once import lazy, once
 from bpe.token_facts import ROLES, TokenFacts
 from bpe.token_table import Packed
-from bpe.types import Template
+from bpe.types import NormalizesText, Padding, Template, Truncation
 from bpe.vocabulary import Vocabulary
+from pretok.preset import Preset
 
 if TYPE_CHECKING:
     from pretok import _core
@@ -130,10 +131,37 @@ class FileSpec:
         roles = {role: id for role, id in zip(ROLES, ids, strict=True) if id is not None}
         return TokenFacts(types, scores, roles, tuple(ends), template or None, dict(named))
 
-    preset = property(attrgetter("_others.preset"))
-    why_no_preset = property(attrgetter("_others.why_no_preset"))
-    unicode = property(attrgetter("_others.unicode"))
-    normalizer = property(attrgetter("_others.normalizer"))
-    decoder = property(attrgetter("_others.decoder"))
-    truncation = property(attrgetter("_others.truncation"))
-    padding = property(attrgetter("_others.padding"))
+    @property
+    def preset(self) -> Preset | None:
+        """The preset of the split, or None."""
+        return self._others.preset
+
+    @property
+    def why_no_preset(self) -> str:
+        """The reason if there is no preset."""
+        return self._others.why_no_preset
+
+    @property
+    def unicode(self) -> str | None:
+        """The Unicode version of the split; None stands for that of the preset."""
+        return self._others.unicode
+
+    @property
+    def normalizer(self) -> NormalizesText | None:
+        """The normalizer, or None."""
+        return self._others.normalizer
+
+    @property
+    def decoder(self) -> Decoding | None:
+        """The decoder; None joins the bytes of tokens."""
+        return self._others.decoder
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """The truncation of a tokenizer.json."""
+        return self._others.truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """The padding of a tokenizer.json."""
+        return self._others.padding
