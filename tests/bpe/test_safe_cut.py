@@ -218,3 +218,11 @@ def test_no_cut_within_marks_that_nfc_reorders(native: BackendName) -> None:
     vocabulary = bpe.Vocabulary(BYTES | {256: b"aq"})
     tokenizer = bpe.Tokenizer(vocabulary, "gpt2", normalizer="NFC", backend=native)
     check_all_cuts(tokenizer, ["1aq", "\u0301\u0323", "!"])
+
+
+def test_no_cut_before_the_start_of_a_token(native: BackendName) -> None:
+    """A `single_word` token looks at the character before it."""
+    token = bpe.AddedToken("12", 900, special=False, single_word=True)
+    vocabulary = bpe.Vocabulary(BYTES)
+    tokenizer = bpe.Tokenizer(vocabulary, "gpt2", added_tokens=[token], backend=native)
+    check_all_cuts(tokenizer, ["z a", "1", "2"])
