@@ -7,17 +7,18 @@ cuts are right for all texts around them.
 Proof for one stage. Three conditions must hold:
 
 1. No match of a rule holds the pair (a, b).
-2. Some rule matches any text that begins with b. So no gap, text without a match, holds the pair.
-   Then a pre-token ends between a and b. Rules read no text before their match, so the pre-tokens
-   from b on are those of v.
+2. Some rule matches any text that begins with a, or any that begins with b. So no gap, text without
+   a match, holds the pair. Then a pre-token ends between a and b. Rules read no text before their
+   match, so the pre-tokens from b on are those of v.
 3. No rule that begins in u tells b from the end of the text. A rule reads b only after it has
    matched or read a. By condition 1, b cannot continue the match. Only Spaces and Groups look at
    the code point after their run. Spaces does not, if a is a line break and LAST_NEWLINE is the
    first rule for white space: then the rest of the run is one pre-token in both texts.
 
 A joint is weaker: the text may be cut there, but a pre-token of u + v may hold both sides. It is
-then cut in two, and all other pre-tokens stay. There are two kinds of joints:
+then cut in two, and all other pre-tokens stay. There are three kinds of joints:
 
+- Conditions 1 and 3 are true. Then the pair is at a boundary or in a gap.
 - One rule holds the pair, conditions 2 and 3 are true for the other rules, and no rule before it
   begins with b. The rule is a Run without a limit whose body has a and b, and whose tail does not
   have a, or a CasedWord in whose lowercase run they are. So its match in u ends after a, and its
@@ -27,9 +28,10 @@ then cut in two, and all other pre-tokens stay. There are two kinds of joints:
   the text. The parts of the run in u and in v are split alike. Without ALL_BUT_LAST, another rule
   could take the last code point of the run as its lead in v only.
 
-Several stages. The first stage that cuts the pair decides, if no rule of an earlier stage reads a.
-Then a lies in a gap of each earlier stage, no rule that begins in u reads past a, and a piece of
-u + v either ends after a or goes on as v begins. Later stages see two pieces.
+Several stages. If the pair is a joint of a stage, the next stage gets the pieces of u and of v, but
+maybe one piece in place of the last of u and the first of v. So the pair is a cut if it is one of a
+stage and a joint of all earlier stages; later stages get two pieces. It is a joint if it is a cut,
+or a joint of each stage.
 """
 
 from __future__ import annotations
@@ -75,14 +77,7 @@ class PairCuts:
 
     def is_cut(self, before: str, after: str) -> bool:
         """Return whether a text may be cut between two code points, whatever is around them."""
-        for stage in self._stages:
-            if not stage.is_known:
-                return False
-            if stage.is_cut(before, after):
-                return True
-            if stage.reads(before):
-                return False
-        return False
+        return self._proves(before, after, False)
 
     def is_joint(self, before: str, after: str) -> bool:
         """Return whether a cut changes at most the pre-token that holds both code points.
@@ -92,9 +87,18 @@ class PairCuts:
         >>> PairCuts(preset.stages, preset.unicode).is_joint("d", "o")
         True
         """
-        if len(self._stages) != 1 or not self._stages[0].is_known:
-            return False
-        return self._stages[0].is_joint(before, after)
+        return self._proves(before, after, True)
+
+    def _proves(self, before: str, after: str, joint: bool) -> bool:
+        """Return whether the pair is a cut, or `joint` if it is a joint of each stage."""
+        for stage in self._stages:
+            if not stage.is_known:
+                return False
+            if stage.is_cut(before, after):
+                return True
+            if not stage.is_joint(before, after):
+                return False
+        return joint
 
     def kinds(self, told_apart: Iterable[int] = ()) -> NDArray[np.uint16]:
         """Return the kind of each code point; is_cut and is_joint tell no kind apart.
@@ -146,18 +150,22 @@ class _StagePairs:
 
     def is_cut(self, before: str, after: str) -> bool:
         """Return whether the three conditions hold."""
-        return any(self._begins(rule, after) for rule in self._rules) and not any(
+        return any(
+            self._begins(rule, char) for rule in self._rules for char in (before, after)
+        ) and not any(
             self._holds(rule, before, after) or self._sees_end(rule, before, after)
             for rule in self._rules
         )
 
     def is_joint(self, before: str, after: str) -> bool:
-        """Return whether only one rule holds the pair, and its match may be cut in two there."""
+        """Return whether a cut changes at most the match or the gap that holds the pair."""
         holding = [rule for rule in self._rules if self._holds(rule, before, after)]
         if holding and all(isinstance(rule, Spaces) for rule in holding):
             return self._joins_spaces
-        if len(holding) != 1 or any(self._sees_end(rule, before, after) for rule in self._rules):
+        if any(self._sees_end(rule, before, after) for rule in self._rules):
             return False
+        if len(holding) != 1:
+            return not holding
         rule, has = holding[0], self._has
         earlier = self._rules[: self._rules.index(rule)]
         if any(has(chars, after) for other in earlier for chars in other.first()):
@@ -176,13 +184,6 @@ class _StagePairs:
     def letters(self) -> set[str]:
         """Return the code points of the texts of all rules, in every case that a rule matches."""
         return {char for rule in self._rules for char in letters_of(rule)}
-
-    def reads(self, char: str) -> bool:
-        """Return whether a rule has `char` in one of its sets or texts."""
-        return any(
-            any(self._has(chars, char) for chars in rule.sets()) or char in letters_of(rule)
-            for rule in self._rules
-        )
 
     def _has(self, chars: object, char: str) -> bool:
         """Return whether a set of the rules, or None, contains `char`."""

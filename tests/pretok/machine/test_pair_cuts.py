@@ -72,15 +72,18 @@ def test_known_pairs() -> None:
         return [(cuts.is_cut(*text), cuts.is_joint(*text)) for text in texts]
 
     assert pairs("gpt2", "d ", "do", "  ", " d", "12", "\nd", "'s", "re") == [
-        (True, False), (False, True), (False, True), (False, False), (False, True),
+        (True, True), (False, True), (False, True), (False, False), (False, True),
         (False, False), (False, False), (False, False),
     ]  # fmt: skip
     assert pairs("llama3", "d ", "do", "  ", "12", "\nd", ".d") == [
-        (True, False), (False, True), (False, False), (False, False), (True, False),
+        (True, True), (False, True), (False, False), (False, False), (True, True),
         (False, False),
     ]  # fmt: skip
-    assert pairs("cl100k", "\nd", " d") == [(True, False), (False, False)]
-    assert pairs("qwen2", "12") == [(True, False)]
+    assert pairs("cl100k", "\nd", " d") == [(True, True), (False, False)]
+    assert pairs("qwen2", "12") == [(True, True)]
+    assert pairs("deepseek-llm", "d ", "do", "..", ". ", "  ", "\nd") == [
+        (True, True), (False, True), (False, True), (True, True), (False, False), (True, True),
+    ]  # fmt: skip
     for pair, rules in {
         "1a": (Groups(sets.NUMBER, 3), Run(WORD)),
         "1,": (Groups(sets.NUMBER, 3, unless_before=WORD), Run(sets.PUNCTUATION)),
@@ -135,7 +138,6 @@ STAGES: list[list[list[pretok.Rule]]] = [
     [[Literal("aB"), Run(WORD)]],
     [[Groups(sets.NUMBER, 3), Run(WORD)]],
     [[Groups(sets.NUMBER, 2, at_least=2), Run(WORD)]],
-    [[Groups(sets.NUMBER, 3, unless_before=WORD)]],
     [[Groups(sets.NUMBER, 3, unless_before=WORD), Run(SIGNS)]],
     [[Groups(sets.NUMBER, 2, unless_before=WORD), Run(sets.NUMBER | WORD)]],
     [[Contraction("b", ignore_case=True), Run(WORD), Run(SIGNS)]],
@@ -151,6 +153,11 @@ STAGES: list[list[list[pretok.Rule]]] = [
         [CasedWord(sets.UPPER, sets.CASELESS, suffix=Contraction("aa"))],
         [Run(sets.LOWER, at_most=1)],
     ],
+    [[Run(sets.NEWLINE)], [Run(WORD, lead=sets.SPACE)], [Run(SIGNS, lead=sets.SPACE)]],
+    [[Run(WORD | sets.NUMBER)], [Groups(sets.NUMBER, 2)], [Run(sets.NUMBER, at_most=1)]],
+    [[Run(WORD)], [Spaces(ALL_BUT_LAST), Spaces(ALL)], [Run(sets.UPPER), Run(sets.LOWER)]],
+    [[Run(SIGNS, lead=WORD)], [Run(WORD), Run(sets.NUMBER, at_least=2)]],
+    [[Spaces(LAST_NEWLINE)], [Spaces(END_OF_TEXT), Run(sets.SPACE, at_most=1)]],
 ]
 
 
