@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import cast
 
 import numpy as np
 
+from bpe.budgets.proofs import CUT, JOINT
 from bpe.canonical.bits import has_bit, packed_bits, set_bits
 from bpe.canonical.build import (
     Parts,
@@ -277,7 +278,11 @@ class TokenizerCanonical(TokenizerBudgets):
             for id in ids[start:]:
                 self._check_token(index(id))
             return next_ids.allowed(ids, start)
-        last = self._cut_before(ids, len(ids), special)
+
+        def is_cut_at(place: int) -> bool:
+            return next_ids.may_cut(index(ids[place - 1]), index(ids[place]))
+
+        last = self._cut_before(ids, len(ids), special, is_cut_at)
         known = min(start, last)
         if known < last:
             # The ids from a cut up to `start` on may end a text differently, so they are compared.
@@ -420,18 +425,25 @@ class TokenizerCanonical(TokenizerBudgets):
         """Return the text of ids, as `decode_bytes` does."""
         return self._decode_bytes(ids, False)
 
-    def _cut_before(self, ids: Sequence[int], start: int, special: Special = "allow") -> int:
+    def _cut_before(
+        self,
+        ids: Sequence[int],
+        start: int,
+        special: Special = "allow",
+        is_cut_at: Callable[[int], bool] = lambda joint: False,
+    ) -> int:
         """Return the last place up to `start` at which the text of `ids` may be cut, or 0.
 
-        If an id of an added token stands for itself, there is a cut after it.
+        If an id of an added token stands for itself, there is a cut after it. `is_cut_at` says
+        whether to cut at a joint.
         """
-        searched = self._searched(special)
-        if special == "allow":
-            return searched.id_cuts.before(ids, start) if self._has_id_cuts else 0
         for place in range(start, 0, -1):
-            is_after_added = index(ids[place - 1]) in self._added_ids
-            if is_after_added or (self._has_id_cuts and searched.id_cuts.is_cut(ids, place)):
+            if special != "allow" and index(ids[place - 1]) in self._added_ids:
                 return place
+            if self._has_id_cuts:
+                proof = self._searched(special).id_cuts.proof(ids, place)
+                if proof == CUT or (proof == JOINT and is_cut_at(place)):
+                    return place
         return 0
 
     @once

@@ -11,13 +11,14 @@ from bpe.budgets.cuts import Cuts
 from bpe.budgets.proofs import CUT
 from bpe.canonical.classes import Classes
 from bpe.canonical.contents import is_firm, may_overlap
-from bpe.canonical.next_ids import Encode, NextIds
+from bpe.canonical.next_ids import NextIds
 from bpe.canonical.next_text_ids import NextTextIds, Segments
 from bpe.canonical.open_ways import OpenWays
 from bpe.canonical.pairs import MergeBytes, Pairs
 from bpe.canonical.splits import Splits
 from bpe.canonical.token_groups import MAX_CLASSES
 from bpe.canonical.token_texts import TokenTexts
+from bpe.canonical.tried_texts import Encode
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import index
 
 from bpe.budgets.cuts import Cuts
-from bpe.budgets.proofs import CUT
+from bpe.budgets.proofs import CUT, NONE
 from bpe.canonical.contents import Contents
 from bpe.encoding.utf8 import MAX_CHAR
 from bpe.normalizers.unicode_forms import begins_anew
@@ -35,22 +35,28 @@ class IdCuts:
 
     def is_cut(self, ids: Sequence[int], place: int) -> bool:
         """Return whether the text may be cut before ids[place], for any text after the ids."""
+        return self.proof(ids, place) == CUT
+
+    def proof(self, ids: Sequence[int], place: int) -> int:
+        """Return what is proven for the text before and after ids[place]: CUT, JOINT or NONE."""
         cuts = self._cuts
         if not 0 < place < len(ids):
-            return False
+            return NONE
         before = _last_char(self._text_before(ids, place, MAX_CHAR))
         after = self._text_after(ids, place, 2 * MAX_CHAR)
         first = _first_char(after)
-        if not before or not first or cuts.between(before, first) != CUT:
-            return False
+        proof = cuts.between(before, first) if before and first else NONE
+        if proof == NONE:
+            return NONE
         if cuts.normalizes and not (after.isascii() and before.isascii()):
             rest = after[len(first.encode()) :]
             if not begins_anew(first) or (rest and not begins_anew(_first_char(rest) or "\u0301")):
-                return False
+                return NONE
         reach = self._contents.longest - 1
-        return not self._contents.may_cover(
+        may_cover = self._contents.may_cover(
             self._text_before(ids, place, reach), self._text_after(ids, place, reach)
         )
+        return NONE if may_cover else proof
 
     def _text_before(self, ids: Sequence[int], place: int, size: int) -> bytes:
         """Return at least `size` bytes before a place, if there are so many."""

@@ -16,36 +16,33 @@ text of the open ids and of t, followed by w, gives the open ids and t first. Th
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 
-from bpe.canonical.beginnings import beginning_with
 from bpe.canonical.bits import has_bit, packed_bits, places_of, set_bits
 from bpe.canonical.classes import Classes
 from bpe.canonical.contents import Contents
 from bpe.canonical.open_ids import OpenIds, is_valid
-from bpe.canonical.open_ways import OpenWays
+from bpe.canonical.open_ways import OpenWay, OpenWays
 from bpe.canonical.pairs import Pairs
 from bpe.canonical.splits import CLOSED, Split, Splits
 from bpe.canonical.token_texts import TokenTexts, complete_part
+from bpe.canonical.tried_texts import Encode, Firsts, TriedTexts
+from bpe.canonical.unmade import Unmade
 from bpe.encoding.added_tokens import AddedToken
 from bpe.once import kept
 from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
-Encode: TypeAlias = Callable[[list[bytes]], "list[list[int]]"]
+Uncertain: TypeAlias = dict[int, Firsts]
 MAX_STATES = 1024
 """The maximal number of open ids whose masks are kept."""
 MAX_ENDS = 1 << 14
 """The maximal number of ids and ends of texts for which the effect of NFC is kept."""
-MAX_EXAMPLES = 40
-"""The maximal number of characters of a class that are tried after an id."""
-BATCH = 4096
-"""The number of texts that are encoded at once."""
 
 
 class NextIds:
@@ -105,14 +102,9 @@ class NextIds:
         self._alone = packed_bits(is_whole)
         self._is_open = packed_bits(texts.is_open)
         self._depends = packed_bits(texts.depends)
-        # Tokens that only the look-up of a whole pre-token gives, in the order of their bytes.
-        self._unmade = sorted(
-            token for token, id in whole.items() if not pairs.is_made[id] and len(token) > 1
-        )
-        self._open_unmade: list[int] | None = None
+        self._unmade = Unmade(tokens, whole, pairs.is_made, texts.is_open)
+        self._tried = TriedTexts(pairs, classes, texts, tokens, encode)
         self._inside_bits = self._bits_of(texts.inside)
-        self._sorted_ids = sorted(tokens, key=lambda id: tokens[id])
-        self._sorted = [tokens[id] for id in self._sorted_ids]
         self._has_content = self._bits_of(
             id for id, token in tokens.items() if self._contents.is_in(token)
         )
@@ -184,7 +176,11 @@ class NextIds:
 
     def witness(self, open_ids: tuple[int, ...], id: int) -> bytes | None:
         """Return a text whose ids begin with the open ids and `id`, or None."""
-        return self._search(OpenIds(open_ids, self._added, self._tokens), id, None)
+        state = OpenIds(open_ids, self._added, self._tokens)
+        content = self._added.get(id)
+        if content is not None:
+            return self._tried.first([*open_ids, id], [state.data + content])
+        return self._tried.search(state, id, None) if id in self._tokens else None
 
     def is_made(self, id: int) -> bool:
         """Return whether some pre-token becomes the token alone."""
@@ -193,6 +189,18 @@ class NextIds:
     def stay_apart(self, left: int, right: int) -> bool:
         """Return whether merging the bytes of two tokens gives the two tokens."""
         return has_bit(self._pairs.followers(left), right)
+
+    def may_cut(self, left: int, right: int) -> bool:
+        """Return whether `left` does not change the ids that may follow, at a joint before `right`.
+
+        Two tokens that merges do not join stay two tokens, whether or not a pre-token holds the
+        joint. But the pre-token, or the rest of it from the joint on, must not be a token that
+        merging never gives.
+        """
+        if left in self._added or right in self._added:
+            return False
+        may_be_whole = self._unmade.may_hold(self._tokens[left], self._tokens[right])
+        return not may_be_whole and self._pairs.stay_apart(left, right)
 
     def is_text(self, last: Sequence[int], id: int) -> bool:
         """Return whether valid UTF-8 may have the bytes of `id` after those of `last`."""
@@ -245,23 +253,24 @@ class NextIds:
             allowed, uncertain = self._by_ways(state, asked)
         depending = places_of(allowed & self._depends)
         end = self._texts.end_of_normal(self._before(state)) if depending else None
+        refused = []
         for id in depending:
             size, kept = (1, 0) if end is None else self._count_normal(id, end)
             if not kept:
-                set_bits(allowed, [id], False)
+                refused.append(id)
             elif kept < size:
-                uncertain[id] = frozenset(range(self._classes.count))
+                uncertain[id] = partial(frozenset, range(self._classes.count))
+        set_bits(allowed, refused, False)
         allowed &= ~self._has_content
         if state.last_added in self._strips_after and not state.ids:
             allowed &= ~self._begins_white
         touched: set[int] = set()
         for rest in self._found_rests(state):
-            places = beginning_with(self._sorted, rest)
-            touched.update(self._sorted_ids[places.start : places.stop])
-        set_bits(allowed, touched, False)
-        for id, classes in uncertain.items():
-            if id not in touched:
-                set_bits(allowed, [id], self._search(state, id, classes) is not None)
+            touched.update(self._unmade.ids_beginning(rest))
+        set_bits(allowed, touched.union(uncertain), False)
+        for id in touched.intersection(uncertain):
+            del uncertain[id]
+        set_bits(allowed, self._tried.found(state, uncertain), True)
         allowed &= ~self._added_bits
         return allowed
 
@@ -281,10 +290,10 @@ class NextIds:
         """Return the text before the next id that NFC may join with it."""
         return self._joins_marks.get(state.last_added, "") + (state.text or "")
 
-    def _inside(self, state: OpenIds, asked: int | None) -> tuple[Ids, dict[int, frozenset[int]]]:
+    def _inside(self, state: OpenIds, asked: int | None) -> tuple[Ids, Uncertain]:
         """Do the same as `_by_ways` after ids that end inside a character."""
         assert state.text is not None
-        allowed = np.zeros_like(self._made)
+        found: list[int] = []
         uncertain: dict[int, frozenset[int]] = {}
         apart = self._followers(state.ids[-1], asked)
         known: dict[bytes, tuple[bool, frozenset[int]]] = {}
@@ -309,13 +318,15 @@ class NextIds:
                     known[key] = self._fitting(state, text + more)
                 is_closed, classes = known[key]
                 end_bytes = (text + more).encode()
-                if is_closed and not any(token.endswith(end_bytes) for token in self._unmade):
-                    set_bits(allowed, [id], True)
+                if is_closed and not self._unmade.may_end_with(end_bytes):
+                    found.append(id)
                     uncertain.pop(id, None)
                     break
                 if is_closed or classes:
                     uncertain[id] = uncertain.get(id, frozenset()) | classes
-        return allowed, uncertain
+        return self._bits_of(found), {
+            id: partial(frozenset, classes) for id, classes in uncertain.items()
+        }
 
     def _fitting(self, state: OpenIds, token: str) -> tuple[bool, frozenset[int]]:
         """Return whether a closed way fits the open ids, and the classes of open ways that fit."""
@@ -333,11 +344,11 @@ class NextIds:
         rows = [first for _, way, first in ways.rows.tolist() if fitting[way]]
         return CLOSED in rows, frozenset(rows) - {CLOSED}
 
-    def _by_ways(self, state: OpenIds, asked: int | None) -> tuple[Ids, dict[int, frozenset[int]]]:
+    def _by_ways(self, state: OpenIds, asked: int | None) -> tuple[Ids, Uncertain]:
         """Return a bit mask of the ids that the ways to split allow.
 
-        Also return the ids that must be tried with texts, and the classes of the first characters
-        of these texts.
+        Also return the ids that must be tried with texts, each with a function that returns the
+        classes of the first characters of these texts.
         """
         assert state.text is not None
         allowed = np.zeros_like(self._made)
@@ -356,42 +367,23 @@ class NextIds:
             sure = sure & each.closed
             if among is not None:
                 sure, fits = sure & among, fits & among
-            set_bits(sure, self._unmade_after(b"" if each.way.begins else pieces[-1]), False)
+            set_bits(sure, self._unmade.after(b"" if each.way.begins else pieces[-1]), False)
             allowed |= sure
             doubtful |= fits & each.tried
             fitting.append((each, fits))
-        uncertain = dict.fromkeys(places_of(doubtful & ~allowed), frozenset[int]())
-        for id in uncertain:
-            places = self._texts.places(id)
-            for each, fits in fitting:
-                if has_bit(fits & each.tried, id):
-                    uncertain[id] |= each.firsts_after(places)
-        return allowed, uncertain
+        ids = places_of(doubtful & ~allowed)
+        return allowed, {id: partial(self._firsts_after, fitting, id) for id in ids}
 
-    def _unmade_after(self, start: bytes) -> list[int]:
-        """Return the ids that, after `start`, may become part of a token that merging never gives.
+    def _firsts_after(self, fitting: list[tuple[OpenWay, Ids]], id: int) -> frozenset[int]:
+        """Return the classes of the characters that may follow an id in one of the ways that fit.
 
-        If `start` is empty, a token that is a whole pre-token is no doubt.
+        Each way comes with the ids that fit it.
         """
-        if not start and self._open_unmade is not None:
-            return self._open_unmade
-        doubtful: list[int] = []
-        for place in beginning_with(self._unmade, start):
-            token = self._unmade[place]
-            rest = token[len(start) :]
-            if start:
-                doubtful += self._ids_of(rest)
-            for size in range(1, len(rest)):
-                doubtful += [id for id in self._ids_of(rest[:size]) if self._texts.is_open[id]]
-        if not start:
-            self._open_unmade = doubtful
-        return doubtful
-
-    def _ids_of(self, token: bytes) -> Iterator[int]:
-        at = bisect_left(self._sorted, token)
-        while at < len(self._sorted) and self._sorted[at] == token:
-            yield self._sorted_ids[at]
-            at += 1
+        places = self._texts.places(id)
+        found = (
+            each.firsts_after(places) for each, fits in fitting if has_bit(fits & each.tried, id)
+        )
+        return frozenset().union(*found)
 
     def _found_rests(self, state: OpenIds) -> list[bytes]:
         """Return the texts that complete an added token that is then found.
@@ -419,61 +411,3 @@ class NextIds:
         if not way.begins:
             ids += self._pairs.merged(pieces[-1])
         return tuple(ids) == state.ids
-
-    def _search(self, state: OpenIds, id: int, classes: Collection[int] | None) -> bytes | None:
-        """Return a text whose ids begin with the open ids and `id`, or None.
-
-        `classes` are the classes of the characters that may follow, or None for any.
-        """
-        wanted = [*state.all_ids, id]
-        content = self._added.get(id)
-        if content is not None:
-            return self._first(wanted, [state.data + content])
-        token = self._tokens.get(id)
-        if token is None:
-            return None
-        found = self._first(wanted, self._endings(state.data + token, id, classes))
-        if found is not None or self._texts.is_open[id] or not self._pairs.is_made[id]:
-            return found
-        # Each token that may be the next one of the same pre-token.
-        apart = self._pairs.apart(id)[self._texts.ids]
-        if classes is not None:
-            firsts = [-1, *self._classes.plain[list(classes)]]
-            apart = apart & np.isin(self._texts.firsts[self._texts.ids], firsts)
-        followers = np.flatnonzero(apart).tolist()
-        start = state.data + token
-        return self._first(wanted, (start + self._texts.texts[n].encode() for n in followers))
-
-    def _endings(self, data: bytes, id: int, classes: Collection[int] | None) -> Iterator[bytes]:
-        """Yield `data` with texts after it, so that it ends with a whole character."""
-        _, end = complete_part(data)
-        starts = [data]
-        if end < len(data):
-            before = data[:end].decode("utf-8", "replace")
-            completions = self._texts.completions(id, data[end:], before)
-            starts = [data[:end] + char.encode() for char in completions]
-        examples = [
-            char
-            for class_, chars in enumerate(self._classes.examples)
-            if classes is None or class_ in classes
-            for char in chars[:MAX_EXAMPLES]
-        ]
-        any_class = [chars[0] for chars in self._classes.examples if chars]
-        for start in starts:
-            yield start
-        for start in starts:
-            for char in examples:
-                yield start + char.encode()
-        for start, char, last in product(starts[:8], examples[:64], any_class):
-            yield start + (char + last).encode()
-
-    def _first(self, wanted: list[int], texts: Iterable[bytes]) -> bytes | None:
-        """Return the first text whose ids begin with `wanted`."""
-        rest, size = iter(texts), 8
-        while batch := list(islice(rest, size)):
-            size = min(size * 4, BATCH)
-            valid = [text for text in batch if is_valid(text)]
-            for text, ids in zip(valid, self._encode(valid), strict=True):
-                if ids[: len(wanted)] == wanted:
-                    return text
-        return None

@@ -13,6 +13,7 @@ from bpe.canonical.classes import APOSTROPHE, Classes
 from bpe.canonical.splits import CLOSED, Split, Splits, Ways
 from bpe.canonical.token_groups import TextKey, TokenGroups
 from bpe.canonical.token_texts import TokenTexts
+from bpe.once import kept
 from bpe.types import Ids
 
 MAX_WAYS = 256
@@ -129,13 +130,15 @@ class OpenWays:
         is_closed = rows[:, 2] == CLOSED
         open_groups, _, firsts = rows[~is_closed].T
         order = np.argsort(open_groups, kind="stable")
-        closed, tried = self._mask(groups, rows[is_closed, 0]), self._mask(groups, rows[:, 0])
+        closed = self._mask(groups, frozenset(rows[is_closed, 0].tolist()))
+        tried = self._mask(groups, frozenset(rows[:, 0].tolist()))
         return OpenWay(way, closed, tried, groups, open_groups[order], firsts[order])
 
-    def _mask(self, groups: TokenGroups, chosen: NDArray[np.int64]) -> Ids:
+    @kept(MAX_WAYS)
+    def _mask(self, groups: TokenGroups, chosen: frozenset[int]) -> Ids:
         """Return a bit mask of the ids that have a text of one of the groups."""
         is_chosen = np.zeros(len(groups.examples), bool)
-        is_chosen[chosen] = True
+        is_chosen[list(chosen)] = True
         bits = np.zeros(self._size, bool)
         bits[self._texts.ids[is_chosen[groups.of]]] = True
         return packed_bits(bits)

@@ -26,10 +26,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.canonical.beginnings import beginning_with
 from bpe.canonical.bits import packed_bits
 from bpe.merge import FindMerge, RankedMerge, merge
-from bpe.once import kept, once
+from bpe.once import kept
 from bpe.types import Ids
 from bpe.vocabulary import Rows
 
@@ -38,8 +37,9 @@ Ints: TypeAlias = NDArray[np.int64]
 MergeBytes: TypeAlias = Callable[[bytes], list[int]]
 """Returns the ids of the bytes of a pre-token."""
 
-NEVER = 1 << 40
-"""The level of a merge that does not happen."""
+LEVEL_BITS = 34
+NEVER = (1 << LEVEL_BITS) - 1
+"""The level of a merge that does not happen, above all ranks."""
 MAX_KEPT = 1024
 """The maximal number of ids whose followers are kept; each takes a bit per id."""
 
@@ -73,7 +73,7 @@ class Pairs:
         joined bytes are a token; then `merges` has only the last merge of each token.
         """
         self._tokens, self._symbols, self._find = tokens, symbols, find
-        self._ids, self._size = ids, size
+        self._size = size
         self._merge_bytes, self._whole = merge_bytes, whole
         self._left = np.full(size, -1, np.int64)
         self._right = np.full(size, -1, np.int64)
@@ -81,15 +81,20 @@ class Pairs:
         self.is_made: Bits = np.zeros(size, bool)
         self.is_made[list(base)] = True
         lefts, rights, results = merges.astype(np.int64).reshape(-1, 3).T
-        by_left = np.stack([lefts, rights, ranks])
-        self._by_left = by_left[:, np.argsort(lefts, kind="stable")]
         if ids is not None:
             self._left[results], self._right[results] = lefts, rights
             self._rank[results] = ranks
             self.is_made[results] = True
+            lefts, rights, ranks = _all_merges(ids)
         else:
             for id in np.unique(results).tolist():
                 self._add_result(id)
+        # If a pair is listed twice, the later rank counts, so it comes first here.
+        order = np.lexsort((-ranks, rights, lefts))
+        found = np.stack([lefts, rights, ranks])[:, order]
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (found[:2, 1:] != found[:2, :-1]).any(axis=0)
+        self._left_ids, self._partners, self._partner_ranks = found[:, is_new]
         self._made = np.flatnonzero(self.is_made)
         self._level, self._is_ordered = self._find_levels()
         self._make_edges()
@@ -119,34 +124,37 @@ class Pairs:
         if not apart[left]:
             apart[:] = False
             return apart
+        tied: set[int] = set()
         for symbol, made, following in self._right_edge(left):
             partners, ranks = self._partners_of(symbol)
-            is_early = ranks <= following
-            partners, ranks = partners[is_early], ranks[is_early]
-            starts, ends = self._edge_starts[partners], self._edge_starts[partners + 1]
-            sizes = ends - starts
-            total = int(sizes.sum())
-            if not total:
-                continue
-            offsets = np.repeat(ends - np.cumsum(sizes), sizes)
-            places = offsets + np.arange(total)
-            rank = np.repeat(ranks, sizes)
-            owners = self._edge_owners[places]
-            made_right, next_right = self._edge_made[places], self._edge_next[places]
+            made_right = self._level[partners]
+            begun = np.maximum(ranks, made)
             # Of equal ranks, a merge of the left token comes first, then that of the pair.
-            joins = (rank < following) & (made_right < following)
-            joins &= np.maximum(rank, made) <= next_right
+            joins = np.maximum(ranks, made_right) < following
+            apart[self._owners(partners[joins], begun[joins])] = False
             if self._has_unordered:
-                latest = np.maximum(np.maximum(rank, made), made_right)
-                soonest = np.minimum(next_right, following)
-                is_tied = latest == soonest
-                if self._is_ordered[left]:
-                    is_tied &= ~self._is_ordered[owners]
-                joins &= ~is_tied
-                for owner in np.unique(owners[is_tied]).tolist():
-                    apart[owner] &= self.stay_apart(left, owner)
-            apart[owners[joins]] = False
+                latest = np.maximum(begun, made_right)
+                is_last, is_early = latest == following, latest < following
+                tied.update(self._owners(partners[is_last], latest[is_last]).tolist())
+                partners, latest = partners[is_early], latest[is_early]
+                tied.update(self._owners(partners, latest, latest).tolist())
+        for owner in tied:
+            if not (self._is_ordered[left] and self._is_ordered[owner]):
+                apart[owner] = self.stay_apart(left, owner)
         return apart
+
+    def _owners(self, symbols: Ints, least: Ints, most: Ints | int = NEVER) -> Ints:
+        """Return the tokens with one of `symbols` at the left edge.
+
+        Its next merge has a level from `least` to `most`.
+        """
+        keys = symbols << LEVEL_BITS
+        starts = np.searchsorted(self._edge_keys, keys | NEVER - most)
+        ends = np.searchsorted(self._edge_keys, keys | NEVER - least, "right")
+        sizes = ends - starts
+        offsets = np.repeat(ends - np.cumsum(sizes), sizes)
+        owners: Ints = self._edge_owners[offsets + np.arange(len(offsets))]
+        return owners
 
     def _add_result(self, id: int) -> None:
         """Find the last merge of the symbols of a token, if merging them gives the token."""
@@ -178,19 +186,21 @@ class Pairs:
         return level, ordered
 
     def _make_edges(self) -> None:
-        """Store each token with the symbols at its left edge, sorted by symbol."""
+        """Store each token with the symbols at its left edge.
+
+        They are sorted by symbol, and then from the last to the first level of its next merge.
+        """
         owners = symbols = self._made
         nexts = np.full(len(owners), NEVER, np.int64)
         rows = []
         while len(owners):
-            rows.append(np.stack([symbols, owners, self._level[symbols], nexts]))
+            rows.append(np.stack([symbols << LEVEL_BITS | NEVER - nexts, owners]))
             has_parts = self._left[symbols] >= 0
             nexts = self._level[symbols][has_parts]
             owners, symbols = owners[has_parts], self._left[symbols[has_parts]]
         table = np.concatenate(rows, axis=1)
-        table = table[:, np.argsort(table[0], kind="stable")]
-        self._edge_owners, self._edge_made, self._edge_next = table[1], table[2], table[3]
-        self._edge_starts = np.searchsorted(table[0], np.arange(self._size + 1))
+        order = np.argsort(table[0], kind="stable")
+        self._edge_keys, self._edge_owners = table[0, order], table[1, order]
 
     def _right_edge(self, id: int) -> Iterator[tuple[int, int, int]]:
         """Yield (symbol, level that makes it, level of its next merge) at the right edge."""
@@ -200,25 +210,19 @@ class Pairs:
             yield id, level, following
             id, following = int(self._right[id]), level
 
-    @kept()
     def _partners_of(self, symbol: int) -> tuple[Ints, Ints]:
         """Return the ids that merge with `symbol` on their left, and the ranks of these merges."""
-        if self._ids is None:
-            first, end = np.searchsorted(self._by_left[0], (symbol, symbol + 1))
-            pairs = dict(self._by_left[1:, first:end].T.tolist())
-        else:
-            token = self._tokens[symbol]
-            pairs = {}
-            tokens, ids = self._sorted
-            for result in (ids[at] for at in beginning_with(tokens, token)):
-                right = self._ids.get(self._tokens[result][len(token) :])
-                if right is not None:
-                    pairs[right] = result
-        partners = np.fromiter(pairs, np.int64, len(pairs))
-        return partners, np.fromiter(pairs.values(), np.int64, len(pairs))
+        first, end = np.searchsorted(self._left_ids, (symbol, symbol + 1))
+        return self._partners[first:end], self._partner_ranks[first:end]
 
-    @once
-    def _sorted(self) -> tuple[list[bytes], list[int]]:
-        """All tokens in the order of their bytes, and their ids."""
-        pairs = sorted((token, id) for id, token in self._tokens.items())
-        return [token for token, _ in pairs], [id for _, id in pairs]
+
+def _all_merges(ids: Mapping[bytes, int]) -> Ints:
+    """Return the left ids, the right ids and the ranks of all merges of two tokens to a third."""
+    get = ids.get
+    found = [
+        (left, right, result)
+        for token, result in ids.items()
+        for at in range(1, len(token))
+        if (left := get(token[:at])) is not None and (right := get(token[at:])) is not None
+    ]
+    return np.array(found, np.int64).reshape(-1, 3).T

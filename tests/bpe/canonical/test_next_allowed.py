@@ -98,6 +98,27 @@ def test_masks_are_those_of_all_strings(preset: str, backend: BackendName) -> No
         check(tok, rng, letters, MAX_LETTERS if backend == "native" else 4, ASKED)
 
 
+@pytest.mark.parametrize("preset", ["gpt2", "llama3", "deepseek-v3", "deepseek-llm"])
+@pytest.mark.parametrize("ignores", [False, True])
+def test_masks_after_joints(preset: str, ignores: bool, backend: BackendName) -> None:
+    """The ids before a joint matter if merges join its sides, or if a pre-token is looked up."""
+    made = {256: b"\n\n", 257: b"  ", 258: b"ab", 259: b"bb", 260: b"aab", 261: b"bab", 262: b"bba"}
+    merges = [(10, 10, 256), (32, 32, 257), (97, 98, 258), (98, 98, 259)]
+    vocabulary = Vocabulary(BYTES | made, merges=merges, ignore_merges=ignores)
+    tok = Tokenizer(vocabulary, preset, backend=backend)
+    found = followers(tok, ["a", "b", " ", "\n"], 6 if backend == "native" else 5)
+    sizes = {10: 1, 32: 1, 97: 1, 98: 1, **{id: len(token) for id, token in made.items()}}
+    tried = 0
+    for start in found:
+        # A text that shows an id may need one more letter.
+        most = (5 if backend == "native" else 4) - sum(sizes[id] for id in start)
+        allowed = ids_of_mask(tok.next_allowed(start), tok.vocab_size)
+        short = {id for id in allowed if sizes.get(id, 9) <= most}
+        assert short == {id for id in found[start] if sizes[id] <= most}, start
+        tried += len(short)
+    assert tried > 100
+
+
 def test_tokens_that_are_searched_in_nfc(backend: BackendName) -> None:
     """A mark after ">" changes it, so the token before the mark is not found."""
     rng = seeded(f"next normalized {backend}")
