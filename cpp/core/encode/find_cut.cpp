@@ -43,7 +43,7 @@ Cut find_cut_in_text(const Encoder &encoder, const AddedTokens &added, const std
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position. If it is not exact,
-//    there is no cut.
+//    there is no cut. If the range is in NFC already, it needs no copy and no mapping.
 Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
                       const AddedTokens &added, const std::uint8_t *data, std::size_t size,
                       std::size_t from, std::size_t to) {
@@ -60,18 +60,23 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   if (start >= to)
     return {};
   const std::size_t part = last_nfc_cut(data + start, to - start, 0);
-  std::vector<std::uint8_t> normalized;
-  to_nfc(data + start, part, normalized);
+  const bool is_normal = is_nfc(data + start, part);
+  std::vector<std::uint8_t> nfc;
+  if (!is_normal)
+    to_nfc(data + start, part, nfc);
+  const std::uint8_t *const normalized = is_normal ? data + start : nfc.data();
+  const std::size_t normalized_size = is_normal ? part : nfc.size();
   const std::size_t context = start == 0 ? 0 : added.longest();
-  if (normalized.size() <= context)
+  if (normalized_size <= context)
     return {};
-  const std::size_t cut = safe_cut_between(encoder.pre_tokenizer(), &encoder, added,
-                                           normalized.data(), context, normalized.size());
+  const std::size_t cut = safe_cut_between(encoder.pre_tokenizer(), &encoder, added, normalized,
+                                           context, normalized_size);
   // If white space is right before the cut, an exact token with `lstrip` after the cut could
   // take it.
-  if (cut == 0 ||
-      (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))
+  if (cut == 0 || (exact.strips() && AddedTokens::is_white_space_before(normalized, 0, cut)))
     return {};
+  if (is_normal)
+    return {start + cut, first};
   const NfcSource source = find_nfc_source(data + start, part, cut);
   return source.is_exact ? Cut{start + source.position, first} : Cut{};
 }
