@@ -172,7 +172,7 @@ class PythonText:
         at = 0
         for item in self._content.items:
             first, at = at, at + len(item.data)
-            if item.id is None or (at > start and first < end):
+            if at > start and first < end:
                 before = item.data[: max(0, start - first)]
                 after = item.data[max(0, end - first) :]
                 left.append(_Item(before, item.policy))
@@ -205,7 +205,7 @@ class PythonText:
     def _encoded(self, items: Sequence[_Item]) -> tuple[tuple[Ids, Offsets, Offsets], int]:
         """Return the ids of `items` and their spans, and the number of ids up to a given one."""
         rows = [_no_spans()]
-        last: _Item | None = None  # the given id before a run of texts
+        last: int | None = None  # the given id before a run of texts
         at = stable = 0
         for is_given, group in groupby(items, lambda item: item.id is not None):
             run = list(group)
@@ -214,7 +214,7 @@ class PythonText:
                 ends = np.cumsum(sizes) + at
                 ids = np.array([item.id for item in run], np.uint32)
                 rows.append((ids, ends - sizes, ends))
-                last = run[-1]
+                last = run[-1].id
                 stable = sum(len(row[0]) for row in rows)
             else:
                 rows.append(self._encoded_run(run, last, at))
@@ -223,7 +223,7 @@ class PythonText:
         return (ids, starts, stops), stable
 
     def _encoded_run(
-        self, run: Sequence[_Item], last: _Item | None, at: int
+        self, run: Sequence[_Item], last: int | None, at: int
     ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids and the spans of texts at byte `at`, after the given id `last`."""
         data = b"".join(item.data for item in run)
@@ -236,14 +236,14 @@ class PythonText:
             raise SpecialTokenError(error.token, error.position + at) from None
         return ids, starts + at, np.maximum(starts, stops) + at
 
-    def _puts_prefix_after(self, last: _Item) -> bool:
-        """Return whether a text after the given id `last` gets a prefix."""
-        content = self._added_ids.get(last.id) if last.id is not None else None
+    def _puts_prefix_after(self, id: int) -> bool:
+        """Return whether a text after the given id `id` gets a prefix."""
+        content = self._added_ids.get(id)
         if content is None:
             return False
         encode = self._pipeline.encode
         first = encode("a", "allow", "replace")
-        return [last.id, *first] == encode(content + "a", "allow", "replace")
+        return [id, *first] == encode(content + "a", "allow", "replace")
 
     def clone(self) -> PythonText:
         """Return an independent copy."""

@@ -93,8 +93,7 @@ class Session:
             kept.drop_text()
         self._is_python = isinstance(kept, PythonText)
         # Each policy is one object, as texts with the same object are one text.
-        self._policies: dict[Any, tuple[Any, Special]] = {}
-        self._special = special
+        self._policies: dict[Any, Special] = {}
         self._default = self._policy(special)
 
     def append(self, text: Text, special: Special | None = None) -> Patch:
@@ -135,10 +134,9 @@ class Session:
 
     def truncate(self, size: int) -> Patch:
         """Remove the text from `size` on; raises IndexError if `size` is not in the text."""
-        self._check_kept()
         if not 0 <= index(size) <= self.size:
             raise IndexError(f"size={size}; expected an int from 0 to {self.size}, the size")
-        return self.replace(size, self.size, "" if self._unit == "char" else b"")
+        return self.replace(size, self.size, "")
 
     def extend(self, ids: Iterable[int]) -> Patch:
         """Add the ids that a model has made, which are never encoded.
@@ -172,7 +170,7 @@ class Session:
         end = 0
         for size, policy, is_given in self._kept.parts():
             end += size
-            special = "allow" if is_given else self._policies[self._key(policy)][1]
+            special = "allow" if is_given else self._policies[policy]
             if ranges and ranges[-1][1] == special:
                 ranges.pop()
             ranges.append((end, special, ()))
@@ -251,14 +249,11 @@ class Session:
         found = self._pipeline.policy(special)  # checks it
         key = special if isinstance(special, str) else frozenset(special)
         policy = key if self._is_python else found
-        for known, name in self._policies.values():
+        for known, name in self._policies.items():
             if name == key:
                 return known
-        self._policies[self._key(policy)] = policy, key
+        self._policies[policy] = key
         return policy
-
-    def _key(self, policy: Any) -> Any:
-        return policy if self._is_python else id(policy)
 
     def _change(
         self,

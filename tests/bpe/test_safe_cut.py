@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 from pretok.machine.backend import BackendName
-from small_vocabularies import PARTS, random_tokenizer
+from small_vocabularies import PARTS, random_tokenizer, three_letters
 from support import max_examples, seeded, strings
 from text_models import (
     ADDED,
@@ -192,3 +192,37 @@ def test_cuts_in_longer_texts(normalizer: Literal["NFC"] | None, native: Backend
                 whole = tokenizer.encode(data + rest, "allow")
                 assert left + right.tolist() == whole, (data, cut, rest)
     assert cuts > 100
+
+
+@pytest.mark.parametrize("normalizer", [None, "NFC"])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_a_search_that_begins_within_a_character_or_a_token(
+    normalizer: Literal["NFC"] | None, normalized: bool, native: BackendName
+) -> None:
+    """A part of "é" or of the token looks like the end of a pre-token, but is none.
+
+    The search begins with the last 32 bytes, so it begins at each byte of the start of the text.
+    """
+    token = bpe.AddedToken("z!a", 900, special=False, normalized=normalized)
+    tokenizer = three_letters(normalizer=normalizer, added_tokens=[token], backend=native)
+    for start in (" e\u0301ß", " ê\u0301ß", " z!a"):
+        for count in range(20, 50):
+            data = start.encode() + b"a" * count
+            cut = tokenizer._safe_cut(data, "allow")
+            left = tokenizer._encode_part(data[:cut], "allow", is_first=True).tolist()
+            right = tokenizer._encode_part(data[cut:], "allow", is_first=False).tolist()
+            assert left + right == tokenizer.encode(data, "allow"), (data, cut)
+
+
+def test_no_cut_within_marks_that_nfc_reorders(native: BackendName) -> None:
+    vocabulary = bpe.Vocabulary(BYTES | {256: b"aq"})
+    tokenizer = bpe.Tokenizer(vocabulary, "gpt2", normalizer="NFC", backend=native)
+    check_all_cuts(tokenizer, ["1aq", "\u0301\u0323", "!"])
+
+
+def test_no_cut_before_the_start_of_a_token(native: BackendName) -> None:
+    """A `single_word` token looks at the character before it."""
+    token = bpe.AddedToken("12", 900, special=False, single_word=True)
+    vocabulary = bpe.Vocabulary(BYTES)
+    tokenizer = bpe.Tokenizer(vocabulary, "gpt2", added_tokens=[token], backend=native)
+    check_all_cuts(tokenizer, ["z a", "1", "2"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes as c
+import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bpe
@@ -142,6 +144,22 @@ def test_segments_are_those_of_encode_segments(name: str, c_library: CLibrary) -
         if isinstance(expected[0], str):
             parts.remove(new)
     assert cache.statistics()["ids_reused"] > 0
+
+
+def test_ids_are_not_taken_for_segments(c_library: CLibrary) -> None:
+    """The ids have the bytes that the key of a chunk has for four segments."""
+    ours = in_c_library(c_library, byte_level())
+    text = b"the line of words\n" * 500
+    segment = struct.pack("=QcQ", 1, b"1", 4)  # the policy "text", and the end
+    ids = np.frombuffer(segment * 4, np.uint32).tolist()
+    prompts: list[list[Part]] = [
+        [(b"the ", "text", []), *[(b"", "text", [])] * 4, (text, "text", [])],
+        [(b"the ", "text", ids), (text, "text", [])],
+    ]
+    for order in (prompts, prompts[::-1]):
+        cache = CPromptCache(ours, 1 << 24)
+        for parts in order:
+            assert cache.encode_segments(parts, True) == encode_segments(ours, parts, True)[:2]
 
 
 def test_numbers_salts_and_errors(c_library: CLibrary) -> None:

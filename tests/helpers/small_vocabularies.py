@@ -8,6 +8,7 @@ from typing import Any
 
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.errors import VocabularyError
+from pretok import from_pattern
 from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 
@@ -29,6 +30,15 @@ MERGED = [
     b"\xe4",
     b"\t",
 ]
+
+
+def three_letters(**options: Any) -> Tokenizer:
+    """Return a tokenizer whose pre-tokens have up to three of the letters a-z, é, ế and ß.
+
+    No pair of letters shows where a pre-token ends, so an end depends on the start of the letters.
+    """
+    vocabulary = Vocabulary(BYTES | {256: b"aa", 257: b"aaa"})
+    return Tokenizer(vocabulary, from_pattern("[a-zéếß]{1,3}|[^a-zéếß]"), **options)
 
 
 def random_tokenizer(

@@ -51,7 +51,7 @@ Cut find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   const ClearPlaces clear = exact.clear_places(data + first, from - first, to - first);
   std::size_t start = first + clear.start;
   to = first + clear.end;
-  while (start < to && start != 0) {
+  while (start < to) {
     if (!is_tail(data[start]) &&
         has_nfc_boundary_before(decode_utf8(data + start, size - start).code_point))
       break;

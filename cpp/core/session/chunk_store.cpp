@@ -144,8 +144,7 @@ void ChunkStore::insert(Chunk &chunk) {
     if (shard.table[slot].chunk != nullptr)
       remove(shard, slot, dropped);
   }
-  if (!make_room(shard, chunk.bytes(), dropped))
-    return;
+  make_room(shard, chunk.bytes(), dropped);
   chunk.retain();
   shard.table[slot_of(shard.table, chunk.hash())] = {chunk.hash(), &chunk};
   shard.count.fetch_add(1, std::memory_order_relaxed);
@@ -210,7 +209,7 @@ void ChunkStore::evict(Shard &shard, Dropped &dropped) {
   }
 }
 
-bool ChunkStore::make_room(Shard &shard, std::size_t bytes, Dropped &dropped) const {
+void ChunkStore::make_room(Shard &shard, std::size_t bytes, Dropped &dropped) const {
   for (;;) {
     const std::size_t count = shard.count.load(std::memory_order_relaxed);
     const std::size_t held = shard.bytes.load(std::memory_order_relaxed);
@@ -218,9 +217,7 @@ bool ChunkStore::make_room(Shard &shard, std::size_t bytes, Dropped &dropped) co
     const bool grows = (count + 1) * 3 > shard.table.size() * 2;
     const std::size_t slots = grows ? std::max(shard.table.size() * 2, FIRST_SLOTS) : 0;
     if (held + bytes + slots * sizeof(Slot) > shard_limit_) {
-      if (count == 0)
-        return false;
-      evict(shard, dropped);
+      evict(shard, dropped); // there is a chunk: a table takes less than half of shard_limit_
       continue;
     }
     if (grows) {
@@ -233,7 +230,7 @@ bool ChunkStore::make_room(Shard &shard, std::size_t bytes, Dropped &dropped) co
       table.swap(shard.table);
       shard.hand = 0; // it may lie past a table that is smaller than one before `clear`
     }
-    return true;
+    return;
   }
 }
 

@@ -172,8 +172,8 @@ private:
   static void remove(Shard &shard, std::size_t slot, Dropped &dropped);
   // Drops a chunk; there must be one.
   static void evict(Shard &shard, Dropped &dropped);
-  // Makes room for one more chunk of `bytes` bytes. Returns false if the shard is too small.
-  bool make_room(Shard &shard, std::size_t bytes, Dropped &dropped) const;
+  // Makes room for one more chunk of `bytes` bytes, for which keeps() is true.
+  void make_room(Shard &shard, std::size_t bytes, Dropped &dropped) const;
 
   const std::size_t shard_limit_;
   std::array<Shard, SHARDS> shards_;

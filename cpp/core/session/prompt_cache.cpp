@@ -71,15 +71,11 @@ private:
   bool ends_here(std::size_t end) const {
     return segment_ < request_.segment_count && request_.segments[segment_].end <= end;
   }
-  // Returns the number of segments that a chunk up to byte `end` completes. One that ends there
-  // is for the next chunk, as it may have given ids, unless the text ends there.
-  std::size_t count_ends(std::size_t end, bool is_end) const {
+  // Returns the number of segments that end in a chunk up to byte `end`.
+  std::size_t count_ends(std::size_t end) const {
     std::size_t at = segment_;
-    for (; at < request_.segment_count; ++at) {
-      const PromptSegment &segment = request_.segments[at];
-      if (segment.end > end || (segment.end == end && !is_end))
-        break;
-    }
+    while (at < request_.segment_count && request_.segments[at].end <= end)
+      ++at;
     return at - segment_;
   }
 
@@ -168,12 +164,14 @@ private:
     last_ = std::move(chunk);
   }
 
-  // Returns the last safe cut of a window, or 0. It lies after all given ids in the window.
+  // Returns the last safe cut of a window, or 0. It lies after all given ids in the window,
+  // also those at its end: the next chunk is a LATER part, but text after given ids may get a
+  // prefix.
   std::size_t find_cut_of(std::size_t window) const {
     std::size_t start = at_;
     for (std::size_t i = segment_; i < request_.segment_count; ++i) {
       const PromptSegment &segment = request_.segments[i];
-      if (segment.end >= at_ + window)
+      if (segment.end > at_ + window)
         break;
       if (segment.id_count != 0)
         start = segment.end;
@@ -212,7 +210,7 @@ private:
         has_cuts_ ? prompts_.settings_.max_window : prompts_.settings_.min_window / 4;
     const std::size_t before = ids_.size();
     if (rest() < min) {
-      const ChunkContent content = append(rest(), true);
+      const ChunkContent content = append(rest());
       return go_on(before, content);
     }
     const ChunkKey key = key_of(rest(), part_flag() | IS_END);
@@ -225,7 +223,7 @@ private:
     read_domain(key.size); // a search for another chunk may have changed it
     key.domain = domain_;
     const std::size_t before = ids_.size();
-    const ChunkContent content = append(cut, (key.flags & IS_END) != 0);
+    const ChunkContent content = append(cut);
     if (result_.refusal.token != nullptr)
       return;
     go_on(before, content);
@@ -239,9 +237,9 @@ private:
   }
 
   // Appends the ids of the next `size` bytes. The result is valid until the next call.
-  ChunkContent append(std::size_t size, bool is_end) {
+  ChunkContent append(std::size_t size) {
     const std::size_t before = ids_.size();
-    const std::size_t end_count = count_ends(at_ + size, is_end);
+    const std::size_t end_count = count_ends(at_ + size);
     ends_.clear();
     if (end_count == 0)
       result_.refusal = tokenizer_.encode(here(), size, *request_.segments[segment_].added,

@@ -29,7 +29,7 @@
 // safe cut is clear of the added tokens of all policies, so the proof holds for any policies
 // before and after it. Given ids stand where a part of the text begins, and a cut after them is
 // searched in this part only. So a chunk may hold ends of segments and given ids, and keeps the
-// number of ids before each of these ends.
+// number of ids before each of these ends. No cut is at the place of given ids.
 //
 // A window ends at a place that depends on the text near it, not on the start of the window: so
 // two texts that differ at one place soon have equal windows again. This place is 8 bytes after

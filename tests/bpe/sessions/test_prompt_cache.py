@@ -276,8 +276,9 @@ def test_arguments(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:
         cache.encode("a", "other")
     with pytest.raises(ValueError, match="errors="):
         cache.encode("a", errors="other")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="max_bytes"):
-        PromptCache(tok, 1.5)  # type: ignore[arg-type]
+    for wrong in (1.5, True):
+        with pytest.raises(TypeError, match="max_bytes"):
+            PromptCache(tok, wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_bytes"):
         PromptCache(tok, -1)
     with pytest.raises(TypeError, match=r"bpe\.Tokenizer"):

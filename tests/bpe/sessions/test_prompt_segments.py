@@ -116,20 +116,38 @@ def test_what_is_shared(vocabulary: bpe.Vocabulary, native: BackendName) -> None
     other = cache.encode_segments([ids[0], [5, 7], ids[2]])
     assert other.reused == first.reused  # the chunk with the ids is not reused
     assert cache.encode_segments(ids, salt="x").reused == 0
-    lines: list[SegmentLike] = [(line, "allow") for line in LINES.splitlines(keepends=True)]
-    assert cache.encode_segments(lines).reused == 0
-    again = cache.encode_segments(lines)
-    assert again.reused > 0.8 * len(again)
+    for size in (1, 30):
+        parts: list[SegmentLike] = [
+            (LINES[at : at + size], "allow") for at in range(0, len(LINES), size)
+        ]
+        assert cache.encode_segments(parts).reused == 0
+        again = cache.encode_segments(parts)
+        assert again.reused > 0.8 * len(again)
+    line, new = (LINES, "plain"), ("new", "plain")
+    apart = cache.encode_segments([("", "plain"), line, new, line], joined=False)
+    assert apart.reused > 0.8 * len(apart) > 1.6 * apart.reused_prefix > 0.6 * len(apart)
+    assert cache.encode_segments([new, line], joined=False).reused_prefix == 0
     assert cache.encode_segments([]).ends is not None
     assert len(cache.encode_segments([[5], [], ""])) == 1
 
 
-def test_given_ids_at_the_end_of_a_window(vocabulary: bpe.Vocabulary, native: BackendName) -> None:
-    """The text after given ids gets a prefix, so they are not the end of a chunk."""
+@pytest.mark.parametrize("text", ["1", "x1"])
+def test_given_ids_at_the_end_of_a_window(
+    text: str, vocabulary: bpe.Vocabulary, native: BackendName
+) -> None:
+    """The text after given ids gets a prefix, so they are neither the end nor the start of a chunk.
+
+    No cut is proven within "1", but one after the "1" of "x1".
+    """
     tok = Tokenizer(vocabulary, "qwen2", add_prefix_space=True)
-    segments: list[SegmentLike] = [("1", "text"), [7], ("a", "text")]
-    found = small_cache(tok, windows=(1, 1)).encode_segments(segments)
-    assert found.ids.tolist() == tok.encode_segments(segments).ids.tolist()
+    segments: list[SegmentLike] = [(text, "text"), [7], ("a", "text")]
+    found = small_cache(tok, windows=(len(text), len(text))).encode_segments(segments)
+    expected = tok.encode_segments(segments)
+    assert found.ends is not None
+    assert (found.ids.tolist(), found.ends.tolist()) == (
+        expected.ids.tolist(),
+        expected.ends.tolist(),
+    )
 
 
 def test_calls_without_the_cache(vocabulary: bpe.Vocabulary, backend: BackendName) -> None:

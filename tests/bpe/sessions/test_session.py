@@ -46,6 +46,7 @@ def test_the_template_stays_around_the_text(tokenizer: Tokenizer) -> None:
     tokens = [(token.start, token.end) for token in tokenizer.tokens("abc abc")]
     assert list(zip(ids(starts), ids(ends), strict=True)) == [(0, 0), *tokens, (7, 7)]
     assert ids(session.spans(len(starts) - 1)[0]) == [7]
+    assert [ids(places) for places in session.spans(0, 0)] == [[], []]
     session.truncate(0)
     assert ids(session.ids) == [BOS, EOS]
     assert session.text == ""
@@ -57,6 +58,7 @@ def test_positions_are_those_of_the_text(tokenizer: Tokenizer) -> None:
     assert session.text == "a😀éb"
     assert session.size == 4
     assert session.truncate(2)
+    session.truncate(2)
     assert session.text == "a😀"
     in_bytes = tokenizer.session("aé中b".encode())
     in_bytes.replace(1, 2, b"\xff")
@@ -187,8 +189,13 @@ def test_policies_of_texts(tokenizer: Tokenizer) -> None:
     joined.append("start|>", "allow")
     assert ids(joined.ids) == [START]
     sets = tokenizer.session("", {"<s>"})
-    sets.append("<s>", {"<s>"}), sets.append("</s>", ["</s>"])
+    sets.append("<", {"<s>"})
+    tokenizer.trim()
+    sets.append("s>", ["<s>"]), sets.append("</s>", ["</s>"])
     assert ids(sets.ids) == [BOS, EOS]
+    given = tokenizer.session(special="allow")
+    given.extend(b"<|im_"), given.append("start|>")
+    assert given.drift() == 0  # the text of both is one token
 
 
 def test_a_fork_is_independent(tokenizer: Tokenizer) -> None:
@@ -227,7 +234,7 @@ def test_a_session_without_its_text(tokenizer: Tokenizer) -> None:
         assert (ours[::2], ids(ours.ids)) == (expected[::2], ids(expected.ids))
         if step % 20 == 19:
             session = session.fork()
-        assert session.size == whole.size
+        assert (session.size, session._kept.size) == (whole.size, whole._kept.size)
         assert session.stable == whole.stable
     session.append("<|im_", "raise"), whole.append("<|im_", "raise")
     for text in ("é<s>", "start|>"):

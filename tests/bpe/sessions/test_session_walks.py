@@ -16,6 +16,7 @@ from bpe.sessions.kept_text import KeptText, PythonText
 from pretok.machine.backend import BackendName
 from random_normalizers import ADDED, PIECES, random_normalizer
 from session_walks import Walk, new_texts, outcome
+from small_vocabularies import three_letters
 from support import PRESET_NAMES, max_examples, sample, seeded
 from text_models import CASES, file_of
 from vocabularies import BYTES
@@ -171,14 +172,21 @@ def texts_after(tokenizer: bpe.Tokenizer, *changes: tuple[Any, ...]) -> tuple[Ke
     return texts
 
 
-def test_a_token_at_the_start_of_the_context(piece_size: int) -> None:
-    """An append reads 512 bytes before it. They may begin in a token, whose digit is no group."""
-    vocabulary = bpe.train(["123 234 56 345 12 23 456"] * 9, vocab_size=264).vocabulary
-    added = [AddedToken("<z1", 1000, special=False)]
-    tokenizer = bpe.Tokenizer(vocabulary, "cl100k", added_tokens=added)
-    for count in range(505, 525):
-        digits = (b"1234567890" * 60)[:count]
-        texts_after(tokenizer, ("append", b"a <z1" + digits), ("append", digits[:30]))
+def test_a_mark_at_the_start_of_the_context(piece_size: int) -> None:
+    """An append reads 512 bytes before it. NFC may join the first character to the one before."""
+    tokenizer, start = three_letters(normalizer="NFC"), " e\u0301ß".encode()
+    for count in range(505, 515):
+        texts_after(tokenizer, ("append", start + b"a" * count), ("append", b"a" * 30))
+
+
+def test_a_range_outside_of_the_text(native: BackendName) -> None:
+    """A thread may shorten the text before another one replaces a part of it."""
+    tokenizer = bpe.Tokenizer(bpe.Vocabulary(BYTES), "qwen2")
+    policies = tokenizer._pipeline.policy("raise"), "raise"
+    for text, policy in zip(texts_after(tokenizer, ("append", b"ab")), policies, strict=True):
+        for start, end in ((2, 1), (1, 3)):
+            with pytest.raises(ValueError, match="expected 0 <= start <= end <= size"):
+                text.replace(start, end, b"", policy)
 
 
 def test_given_ids_before_an_append_are_no_context(piece_size: int) -> None:

@@ -138,6 +138,7 @@ STAGES: list[list[list[pretok.Rule]]] = [
     [[Literal("aB"), Run(WORD)]],
     [[Groups(sets.NUMBER, 3), Run(WORD)]],
     [[Groups(sets.NUMBER, 2, at_least=2), Run(WORD)]],
+    [[Groups(sets.NUMBER, 3, unless_before=WORD)]],
     [[Groups(sets.NUMBER, 3, unless_before=WORD), Run(SIGNS)]],
     [[Groups(sets.NUMBER, 2, unless_before=WORD), Run(sets.NUMBER | WORD)]],
     [[Contraction("b", ignore_case=True), Run(WORD), Run(SIGNS)]],
