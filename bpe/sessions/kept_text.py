@@ -174,7 +174,7 @@ class PythonText:
             first, at = at, at + len(item.data)
             if at > start and first < end:
                 before = item.data[: max(0, start - first)]
-                after = item.data[max(0, end - first) :]
+                after = item.data[end - first :]
                 left.append(_Item(before, item.policy))
                 right.append(_Item(after, item.policy))
             else:

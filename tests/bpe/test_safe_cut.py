@@ -199,13 +199,13 @@ def test_cuts_in_longer_texts(normalizer: Literal["NFC"] | None, native: Backend
 def test_a_search_that_begins_within_a_character_or_a_token(
     normalizer: Literal["NFC"] | None, normalized: bool, native: BackendName
 ) -> None:
-    """A part of "é" or of the token looks like the end of a pre-token, but is none.
+    """A part of "é" or of a token looks like the end of a pre-token, but is none.
 
     The search begins with the last 32 bytes, so it begins at each byte of the start of the text.
     """
     token = bpe.AddedToken("z!a", 900, special=False, normalized=normalized)
     tokenizer = three_letters(normalizer=normalizer, added_tokens=[token], backend=native)
-    for start in (" e\u0301ß", " ê\u0301ß", " z!a"):
+    for start in ("!e\u0301ß", "!ê\u0301ß", "!z!a"):
         for count in range(20, 50):
             data = start.encode() + b"a" * count
             cut = tokenizer._safe_cut(data, "allow")
@@ -223,6 +223,12 @@ def test_no_cut_within_marks_that_nfc_reorders(native: BackendName) -> None:
 def test_no_cut_before_the_start_of_a_token(native: BackendName) -> None:
     """A `single_word` token looks at the character before it."""
     token = bpe.AddedToken("12", 900, special=False, single_word=True)
-    vocabulary = bpe.Vocabulary(BYTES)
-    tokenizer = bpe.Tokenizer(vocabulary, "gpt2", added_tokens=[token], backend=native)
-    check_all_cuts(tokenizer, ["z a", "1", "2"])
+    tokenizer = three_letters(added_tokens=[token], backend=native)
+    check_all_cuts(tokenizer, ["!abc", "1", "2"])
+
+
+def test_white_space_after_a_token_may_be_a_part_of_it(native: BackendName) -> None:
+    """Three letters may begin with a space, but not with one that the token takes."""
+    token = bpe.AddedToken("<e>", 900, special=False, rstrip=True)
+    tokenizer = three_letters(added_tokens=[token], backend=native)
+    check_all_cuts(tokenizer, ["<e>\n ", "aa", "a"])

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Tokenizer
+from bpe.encoding.backends import make_ranged
 from concurrency import everything, tasks_of
 from interrupts import stops_soon
 from pretok.machine.backend import BackendName
@@ -68,6 +69,19 @@ some_added = st.lists(
         for at, token in enumerate(tokens)
     ]
 )  # fmt: skip
+
+
+def test_a_text_in_ranges_is_one_task(native: BackendName) -> None:
+    tok = Tokenizer(VOCABULARY, "gpt2", added_tokens=[AddedToken("<x>", 999)], backend=native)
+    backend: Any = tok._pipeline.backend
+    text = b"a <x> 12 " * 20
+    policies = [tok._pipeline.policy(name) for name in ("allow", "text")]
+    ends = len(text) // 2, len(text)
+    search = make_ranged([(*each, ()) for each in zip(ends, policies, strict=True)], backend)
+    expected = backend.spans(text, search, 1, False)
+    with tasks_of(20):
+        found = backend.spans(text, search, 4, False)
+    assert [part.tolist() for part in found] == [part.tolist() for part in expected]
 
 
 @given(

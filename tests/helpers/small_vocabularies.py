@@ -33,12 +33,12 @@ MERGED = [
 
 
 def three_letters(**options: Any) -> Tokenizer:
-    """Return a tokenizer whose pre-tokens have up to three of the letters a-z, é, ế and ß.
+    """Return a tokenizer whose pre-tokens have up to three of the letters a-z, é, ế, ß and " ".
 
     No pair of letters shows where a pre-token ends, so an end depends on the start of the letters.
     """
     vocabulary = Vocabulary(BYTES | {256: b"aa", 257: b"aaa"})
-    return Tokenizer(vocabulary, from_pattern("[a-zéếß]{1,3}|[^a-zéếß]"), **options)
+    return Tokenizer(vocabulary, from_pattern("[ a-zéếß]{1,3}|[^ a-zéếß]"), **options)
 
 
 def random_tokenizer(

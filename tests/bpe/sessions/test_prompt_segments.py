@@ -121,12 +121,15 @@ def test_what_is_shared(vocabulary: bpe.Vocabulary, native: BackendName) -> None
             (LINES[at : at + size], "allow") for at in range(0, len(LINES), size)
         ]
         assert cache.encode_segments(parts).reused == 0
-        again = cache.encode_segments(parts)
-        assert again.reused > 0.8 * len(again)
+        longer = cache.encode_segments([*parts, ("more", "allow")])
+        assert longer.reused > 0.8 * len(longer)
     line, new = (LINES, "plain"), ("new", "plain")
     apart = cache.encode_segments([("", "plain"), line, new, line], joined=False)
     assert apart.reused > 0.8 * len(apart) > 1.6 * apart.reused_prefix > 0.6 * len(apart)
     assert cache.encode_segments([new, line], joined=False).reused_prefix == 0
+    small = small_cache(tok, windows=(1, 1))  # keeps "1" and "2", but no part of them
+    for reused in (0, 2):
+        assert small.encode_segments(["1", "2"], joined=False).reused_prefix == reused
     assert cache.encode_segments([]).ends is not None
     assert len(cache.encode_segments([[5], [], ""])) == 1
 
