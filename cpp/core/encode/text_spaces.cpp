@@ -1,5 +1,7 @@
 #include "core/encode/text_spaces.hpp"
 
+#include "core/unicode/utf8_check.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,17 +22,7 @@ bool TextSpaces::has_mark(const std::uint8_t *bytes, std::size_t size) {
 }
 
 bool TextSpaces::has_changes(const std::uint8_t *part, std::size_t size) const {
-  if (has_mark(part, size))
-    return true;
-  if (!replaces_invalid || is_ascii(part, size))
-    return false;
-  for (std::size_t at = 0; at < size;) {
-    const Decoded decoded = decode_utf8(part + at, size - at);
-    if (is_invalid(decoded, part + at))
-      return true;
-    at += decoded.width;
-  }
-  return false;
+  return has_mark(part, size) || (replaces_invalid && !is_utf8(part, size));
 }
 
 void TextSpaces::append(const std::uint8_t *part, std::size_t size,
