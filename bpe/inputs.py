@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from errno import ENOENT
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bpe.errors import TextFileError, shortened
 from bpe.text_files import PACKED, blocks_of_file
@@ -60,9 +60,10 @@ def find_inputs(
 
     Logs a warning about files of folders that were left out, unless `reported` is false. Raises
     TextFileError for a file that is not a text, for an input without files, and for a file that
-    occurs twice; OSError for a missing file or an unreadable folder.
+    occurs twice; OSError for a missing file or an unreadable folder; TypeError for a pattern that
+    is not a str.
     """
-    patterns = (include,) if isinstance(include, str) else tuple(include)
+    patterns = patterns_of(include)
     left_out: dict[str, str] = {}  # the path of each file that is left out, with the reason
     names: list[str] = []
     for item in inputs:
@@ -85,6 +86,23 @@ def find_inputs(
     found = Found(names, _counted(left_out))
     if reported and left_out:
         logger.warning("%s", left_out_message(found.left_out, patterns))
+    return found
+
+
+def patterns_of(include: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the glob patterns of an argument `include`; raise TypeError if it has another type.
+
+    >>> patterns_of("*.md"), patterns_of(["*.md", "*.py"])
+    (('*.md',), ('*.md', '*.py'))
+    """
+    is_one = isinstance(include, (str, bytes)) or not isinstance(include, Iterable)
+    found: tuple[Any, ...] = (include,) if is_one else tuple(include)
+    for pattern in found:
+        if not isinstance(pattern, str):
+            raise TypeError(
+                f"include has {shortened(pattern)} of type {type(pattern).__name__}; expected a "
+                "glob pattern such as '*.md', or several; omit include= for the known suffixes"
+            )
     return found
 
 

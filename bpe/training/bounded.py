@@ -57,6 +57,10 @@ class Bound(NamedTuple):
             return None
         if memory_mb is not None and (type(memory_mb) is not int or memory_mb < 1):
             raise ValueError(f"memory_mb={memory_mb!r:.40}; expected None or an int of at least 1")
+        if not isinstance(work_dir, (str, os.PathLike, type(None))):
+            raise TypeError(
+                f"work_dir is of type {type(work_dir).__name__}; expected None, a str or a path"
+            )
         bound = cls(memory_mb, None if work_dir is None else Path(work_dir))
         bound.room(MIN_ROOM, "training needs at least")
         return bound

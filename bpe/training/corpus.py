@@ -11,7 +11,16 @@ import numpy as np
 
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import TextFileError, shortened
-from bpe.inputs import JSON_LINES, SUFFIXES, TEXT, find_inputs, format_of, names_files, refuse_name
+from bpe.inputs import (
+    JSON_LINES,
+    SUFFIXES,
+    TEXT,
+    find_inputs,
+    format_of,
+    names_files,
+    patterns_of,
+    refuse_name,
+)
 from bpe.parquet_input import null_message, rows_of_file
 from bpe.text_files import blocks_of_file, lines_of_file, text_of_line
 from bpe.training.limits import MAX_TEXT
@@ -95,7 +104,7 @@ def source_items(
             f"expected an iterable of texts or a pathlib.Path, got {type(source).__name__}"
             f"{advice if hasattr(source, '__getitem__') else ''}"
         )
-    patterns = (include,) if isinstance(include, str) else tuple(include)
+    patterns = patterns_of(include)
     if isinstance(items, (list, tuple)):
         items = _found(items, patterns)
         for item in items[:CHECKED]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +99,14 @@ def test_a_folder_without_files_says_what_it_has(folder: Path) -> None:
         find_inputs([folder / "d"])
     with pytest.raises(bpe.TextFileError, match=r"only names that match '\*\.rs' are read; pass "):
         find_inputs([folder], "*.rs")
+
+
+@pytest.mark.parametrize("include", [None, 5, b"*.md", [None], ["*.md", b"*.py"]])
+def test_patterns_are_texts(folder: Path, include: Any) -> None:
+    with pytest.raises(TypeError, match=r"include has .*; expected a glob pattern such as"):
+        find_inputs([folder], include)
+    with pytest.raises(TypeError, match=r"include has .*; expected a glob pattern such as"):
+        bpe.train([folder], 300, include=include)
 
 
 def test_a_pattern_may_match_a_folder_and_its_files(

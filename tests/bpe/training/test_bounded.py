@@ -482,6 +482,8 @@ def test_refuses_a_custom_pre_tokenizer(tmp_path: Path) -> None:
 def test_memory_that_is_too_small(
     native: BackendName, files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(TypeError, match="work_dir is of type int; expected None, a str or a path"):
+        bpe.train(files, 300, work_dir=5)  # type: ignore[arg-type]
     for wrong in (0, -1, 1.5, True, "2"):
         with pytest.raises(ValueError, match=r"memory_mb=.*expected None or an int"):
             train(files, native, memory_mb=wrong)
