@@ -84,12 +84,29 @@ def test_known_pairs() -> None:
     assert pairs("deepseek-llm", "d ", "do", "..", ". ", "  ", "\nd") == [
         (True, True), (False, True), (False, True), (True, True), (False, False), (True, True),
     ]  # fmt: skip
-    for pair, rules in {
+    cased = CasedWord(sets.UPPER, sets.LOWER)
+    digits = Groups(sets.NUMBER, 3, unless_before=WORD)
+    cut_pairs: dict[str, tuple[pretok.Rule, ...]] = {
         "1a": (Groups(sets.NUMBER, 3), Run(WORD)),
-        "1,": (Groups(sets.NUMBER, 3, unless_before=WORD), Run(sets.PUNCTUATION)),
+        "1,": (digits, Run(sets.PUNCTUATION)),
         "a1": (Literal("1", "b"),),
-    }.items():
-        assert PairCuts([Stage(rules)], "16.0").is_cut(*pair)
+        "!a": (digits, Run(WORD)),
+        " 1": (Groups(sets.NUMBER, 3),),
+        "a ": (Spaces(ALL),),
+        " a": (cased,),
+        " A": (cased,),
+        "A1": (cased, Run(sets.NUMBER)),
+        "1A": (cased, Run(sets.NUMBER)),
+        "\n1": (Run(WORD, tail=SIGNS), Run(SIGNS)),
+    }
+    for pair, rules in cut_pairs.items():
+        assert PairCuts([Stage(rules)], "16.0").is_cut(*pair), pair
+    joints: dict[str, tuple[pretok.Rule, ...]] = {
+        "  ": (Spaces(END_OF_TEXT), Spaces(ALL_BUT_LAST), Spaces(ALL)),
+        "bc": (CasedWord(sets.UPPER, sets.LOWER, suffix=Contraction("aa")),),
+    }
+    for pair, rules in joints.items():
+        assert PairCuts([Stage(rules)], "16.0").is_joint(*pair), pair
 
 
 @settings(max_examples=max_examples(8))
