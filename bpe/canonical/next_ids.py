@@ -1,7 +1,8 @@
 """Define NextIds, which finds the ids that may follow other ids.
 
-The ids after the last proven cut are open: more text may change them. The ids that may follow are
-found from the open ids alone. They are the ids t for which some text w exists so that encoding the
+The ids after the last proven cut are open: more text may change them. So are only those after a
+joint, if the ids beside it stay apart (`may_cut`). The ids that may follow are found from the open
+ids alone. They are the ids t for which some text w exists so that encoding the
 text of the open ids and of t, followed by w, gives the open ids and t first. The steps:
 
 1. `Splits` finds all ways to split the open text, the text of t and w. Tokens with equal classes
