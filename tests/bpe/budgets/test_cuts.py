@@ -54,4 +54,5 @@ def test_all_pairs_of_short_texts(
     spaces = " " * 40
     starts, ends = tok.token_spans(f"a{spaces}<x>{spaces}a", special="allow", unit="byte")[1:]
     widest = max(int(end) - int(start) for start, end in zip(starts, ends, strict=True))
-    assert cuts.longest is None if widest > 40 else cuts.longest >= widest
+    assert (cuts.longest is None) == (widest > 40)
+    assert cuts.longest is None or cuts.longest >= widest

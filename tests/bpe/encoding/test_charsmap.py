@@ -80,7 +80,7 @@ def test_cpp_finds_the_same_problems(native: BackendName, blob: bytes) -> None:
 
     random = seeded("charsmap in C++")
     whole = Charsmap(blob)
-    found = set()
+    found: set[str] = set()
     size = int.from_bytes(blob[:4], "little")
     tried, least = 0, max_examples(400)
     while tried < least or (len(found) < 3 and tried < 20_000):
