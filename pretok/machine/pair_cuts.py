@@ -25,8 +25,9 @@ then cut in two, and all other pre-tokens stay. There are three kinds of joints:
   match in v begins with b and ends where that of u + v does.
 - Only Spaces rules hold the pair: ALL_BUT_LAST, ALL after it, and maybe END_OF_TEXT. In u + v, a
   run of white space without its last code point is one pre-token, or the whole run at the end of
-  the text. The parts of the run in u and in v are split alike. Without ALL_BUT_LAST, another rule
-  could take the last code point of the run as its lead in v only.
+  the text. The parts of the run in u and in v are split alike, if no rule before ALL_BUT_LAST
+  begins with b and takes white space after it. Without ALL_BUT_LAST, another rule could take the
+  last code point of the run as its lead in v only.
 
 Several stages. If the pair is a joint of a stage, the next stage gets the pieces of u and of v, but
 maybe one piece in place of the last of u and the first of v. So the pair is a cut if it is one of a
@@ -141,6 +142,9 @@ class _StagePairs:
         self._joins_spaces = unconditional == [ALL_BUT_LAST, ALL] and not any(
             rule.at_most for rule in spaces
         )
+        self._white = 0
+        for rule in spaces:
+            self._white |= program.alphabet.masks[rule.space]
         first = next((at for at, rule in enumerate(stage.rules) if rule in spaces), 0)
         order = through[: through.index(LAST_NEWLINE)] if LAST_NEWLINE in through else [ALL]
         # END_OF_TEXT and LAST_NEWLINE take the same part of a run that ends with a line break.
@@ -161,7 +165,7 @@ class _StagePairs:
         """Return whether a cut changes at most the match or the gap that holds the pair."""
         holding = [rule for rule in self._rules if self._holds(rule, before, after)]
         if holding and all(isinstance(rule, Spaces) for rule in holding):
-            return self._joins_spaces
+            return self._joins_spaces and not self._may_begin_inside(after)
         if any(self._sees_end(rule, before, after) for rule in self._rules):
             return False
         if len(holding) != 1:
@@ -180,6 +184,21 @@ class _StagePairs:
         return not in_suffix and all(
             has(rule.lower, char) and not has(rule.upper, char) for char in (before, after)
         )
+
+    def _may_begin_inside(self, char: str) -> bool:
+        """Return whether a rule before ALL_BUT_LAST may match `char` and white space after it."""
+        for rule in self._rules:
+            if isinstance(rule, Spaces):
+                if rule.through is ALL_BUT_LAST:
+                    return False
+            elif any(self._has(chars, char) for chars in rule.first()):
+                if not isinstance(rule, (Run, CasedWord)):
+                    return True
+                # A lead before a word without white space is the last code point of its run.
+                word = [rule.body] if isinstance(rule, Run) else [rule.upper, rule.lower]
+                if any(self._alphabet.masks[chars] & self._white for chars in word):
+                    return True
+        return False
 
     def letters(self) -> set[str]:
         """Return the code points of the texts of all rules, in every case that a rule matches."""

@@ -132,6 +132,11 @@ STAGES: list[list[list[pretok.Rule]]] = [
     [[Spaces(LAST_NEWLINE), Spaces(ALL)]],
     [[Spaces(ALL_BUT_LAST), Spaces(LAST_NEWLINE), Spaces(ALL)]],
     [[Spaces(ALL_BUT_LAST)]],
+    [[Run(sets.NEWLINE, at_most=1), Spaces(ALL_BUT_LAST), Spaces(ALL)]],
+    [[Run(sets.NEWLINE, lead=sets.SPACE), Spaces(ALL_BUT_LAST), Spaces(ALL)]],
+    [[Literal(" \n"), Spaces(ALL_BUT_LAST), Spaces(ALL)]],
+    [[Literal("\n\n"), Run(WORD, lead=sets.SPACE), Spaces(ALL_BUT_LAST), Spaces(ALL)]],
+    [[Spaces(ALL_BUT_LAST), Run(sets.NEWLINE, at_most=1), Spaces(ALL)]],
     [[Spaces(ALL, at_least=2, at_most=2)]],
     [[*ENDS]],
     [[*ENDS[1:]]],
@@ -179,26 +184,35 @@ STAGES: list[list[list[pretok.Rule]]] = [
 ]
 
 
-@pytest.mark.parametrize("at", range(len(STAGES)))
-def test_short_texts(at: int) -> None:
-    """Try all places of all texts of up to 4 letters, and of a longer one."""
-    stages = [Stage(tuple(rules)) for rules in STAGES[at]]
-    tok = pretok.PreTokenizer(Preset("short", stages=stages))
+def check_all(tok: pretok.PreTokenizer, letters: str, *longer: str) -> None:
+    """Try all places of all texts of up to 4 letters, and of `longer` texts."""
     cuts = PairCuts(tok.preset.stages, tok.unicode)
-    letters = "aB1\u4e001' \n"
     are_cuts = {pair for pair in product(letters, repeat=2) if cuts.is_cut(*pair)}
     are_joints = {pair for pair in product(letters, repeat=2) if cuts.is_joint(*pair)}
     split = cache(tok.split)
     texts = [product(letters, repeat=size) for size in range(2, 5)]
-    for text in map("".join, chain(*texts, [tuple("B'aaB")])):
+    for text in chain(map("".join, chain(*texts)), longer):
         for place in range(1, len(text)):
             pair = text[place - 1], text[place]
+            if pair not in are_joints:
+                assert pair not in are_cuts
+                continue
             left, right = split(text[:place]), split(text[place:])
-            if pair in are_cuts:
-                assert split(text) == left + right, (text, place)
-            elif pair in are_joints:
-                joined = [*left[:-1], left[-1] + right[0], *right[1:]]
-                assert split(text) in (left + right, joined), (text, place)
+            joined = [*left[:-1], left[-1] + right[0], *right[1:]]
+            expected = [left + right] if pair in are_cuts else [left + right, joined]
+            assert split(text) in expected, (text, place)
+
+
+@pytest.mark.parametrize("at", range(len(STAGES)))
+def test_short_texts(at: int) -> None:
+    stages = [Stage(tuple(rules)) for rules in STAGES[at]]
+    tok = pretok.PreTokenizer(Preset("short", stages=stages))
+    check_all(tok, "aB1\u4e00' \n", "B'aaB")
+
+
+@pytest.mark.parametrize("name", PRESET_NAMES)
+def test_short_texts_of_presets(name: str) -> None:
+    check_all(pretok.get(name), "aB1\u4e00'. \n\r", "1234567", "'LL", "a're", "12345a")
 
 
 def test_other_behaviors() -> None:
