@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.canonical.beginnings import beginning_with
-from bpe.once import kept, once
+from bpe.once import kept
 
 MAX_KEPT = 1 << 14
-"""The maximal number of starts whose ids are kept."""
+"""The maximal number of starts whose ids are kept, for each method."""
 
 
 class Unmade:
@@ -46,18 +46,12 @@ class Unmade:
         """Return whether one of the tokens has `left` + `right` inside, or begins with `right`."""
         return left + right in self._joined or bool(beginning_with(self._unmade, right))
 
+    @kept(MAX_KEPT)
     def after(self, start: bytes) -> list[int]:
         """Return the ids that, after `start`, may become a part of one of the tokens.
 
         If `start` is empty, a token that is a whole pre-token is no doubt.
         """
-        return self._at_start if not start else self._after(start)
-
-    @once
-    def _at_start(self) -> list[int]:
-        return self._after(b"")
-
-    def _after(self, start: bytes) -> list[int]:
         doubtful: list[int] = []
         for place in beginning_with(self._unmade, start):
             rest = self._unmade[place][len(start) :]
